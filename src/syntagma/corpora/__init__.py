@@ -1,0 +1,1 @@
+"""Text in and out: treebanks, brackets, plain text, generated corpora."""

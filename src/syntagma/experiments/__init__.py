@@ -1,0 +1,1 @@
+"""One file per paper: its tables and figures, re-made on any data."""

@@ -1,0 +1,1 @@
+"""What a user fits: one file per model, scikit-learn style, thin."""

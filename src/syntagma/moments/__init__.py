@@ -1,0 +1,1 @@
+"""The spectral core: embeddings, moments, observable operators."""

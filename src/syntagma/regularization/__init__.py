@@ -1,0 +1,1 @@
+"""Constraints and projections; nothing about any one model."""

@@ -1,0 +1,1 @@
+"""From a summary dict to JSON, HTML and SVG."""

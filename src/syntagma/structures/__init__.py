@@ -1,0 +1,1 @@
+"""Dynamic programs: queries over ragged batches, in compiled kernels."""

@@ -47,7 +47,9 @@ class StructureContract:
         """Make the same batch with its sentences in another order."""
         raise NotImplementedError
 
-    def outcomes(self, structure: Structure, sentence: int) -> Iterable[tuple[tuple[int, ...], float]]:
+    def outcomes(
+        self, structure: Structure, sentence: int
+    ) -> Iterable[tuple[tuple[int, ...], float]]:
         """Enumerate one sentence: every possible outcome with its score (finite ones only)."""
         raise NotImplementedError
 
@@ -68,8 +70,12 @@ class StructureContract:
 
     # ---- the laws -----------------------------------------------------------------------------
     @PROPERTY
-    @given(seed=SEEDS, sizes=SIZES, scale=st.sampled_from([0.0, 1.0, 30.0, 1e4]),
-           forbid=st.sampled_from([0.0, 0.2, 0.6]))
+    @given(
+        seed=SEEDS,
+        sizes=SIZES,
+        scale=st.sampled_from([0.0, 1.0, 30.0, 1e4]),
+        forbid=st.sampled_from([0.0, 0.2, 0.6]),
+    )
     def test_agrees_with_enumeration(self, seed, sizes, scale, forbid):
         sizes = [min(size, self.largest) for size in sizes]
         structure = self.build(np.random.default_rng(seed), sizes, scale, forbid)
@@ -146,17 +152,19 @@ class StructureContract:
             for threads in (1, before):
                 numba.set_num_threads(threads)
                 results.append(
-                    (structure.marginals(), structure.argmax(), structure.kbest(3),
-                     structure.sample(2, seed=5))
+                    (
+                        structure.marginals(),
+                        structure.argmax(),
+                        structure.kbest(3),
+                        structure.sample(2, seed=5),
+                    )
                 )
         finally:
             numba.set_num_threads(before)
         for one, many in zip(*results, strict=True):
             for a, b in zip(_arrays(one), _arrays(many), strict=True):
                 np.testing.assert_array_equal(a, b)
-        np.testing.assert_array_equal(
-            permuted.log_partition(), structure.log_partition()[order]
-        )
+        np.testing.assert_array_equal(permuted.log_partition(), structure.log_partition()[order])
         np.testing.assert_array_equal(permuted.argmax().score, structure.argmax().score[order])
         np.testing.assert_array_equal(permuted.kbest(3).score, structure.kbest(3).score[order])
 

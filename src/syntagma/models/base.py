@@ -1,0 +1,106 @@
+"""What every model shares: parameters, model files and the model card.
+
+The estimator interface is scikit-learn's (`get_params`, `set_params`, `sklearn.clone` works),
+without importing scikit-learn, which would cost every command a second.
+
+A model file holds the format version, the version of syntagma, the kind of model, its parameters,
+the training summary (the model card), its vocabulary and its arrays. Equal training gives equal
+bytes.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, ClassVar, Self
+
+from syntagma.errors import ModelFileError, NotFittedError
+from syntagma.training.storage import Arrays, Path, read_arrays, write_arrays
+
+
+class Estimator:
+    """Parameters are the arguments of ``__init__``; fitted state ends in an underscore."""
+
+    kind: ClassVar[str] = ""
+
+    @classmethod
+    def _parameter_names(cls) -> list[str]:
+        signature = inspect.signature(cls.__init__)
+        return [name for name in signature.parameters if name != "self"]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters, as scikit-learn does."""
+        return {name: getattr(self, name) for name in self._parameter_names()}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters, as scikit-learn does."""
+        names = self._parameter_names()
+        for name, value in params.items():
+            if name not in names:
+                raise ValueError(f"{type(self).__name__} has no parameter {name!r}: {names}")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self).__init__).parameters
+        shown = (
+            f"{name}={value!r}"
+            for name, value in self.get_params().items()
+            if value is not defaults[name].default and value != defaults[name].default
+        )
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    @property
+    def fitted(self) -> bool:
+        """Whether the model has been fitted or loaded."""
+        return hasattr(self, "summary_")
+
+    def _check_fitted(self) -> None:
+        if not self.fitted:
+            name = type(self).__name__
+            raise NotFittedError(f"this {name} is not fitted: call fit or load first")
+
+    # ---- model files --------------------------------------------------------------------------
+    summary_: dict[str, Any]
+
+    def _pack(self) -> tuple[dict[str, Any], Arrays]:
+        """Return the fitted state as JSON-able vocabulary and arrays."""
+        raise NotImplementedError
+
+    def _unpack(self, vocabulary: dict[str, Any], arrays: Arrays) -> None:
+        """Take the fitted state up again; any KeyError, ValueError or TypeError means damage."""
+        raise NotImplementedError
+
+    def save(self, path: Path) -> None:
+        """Write the model to a file; an interrupted write leaves the earlier file."""
+        self._check_fitted()
+        vocabulary, arrays = self._pack()
+        header = {"kind": self.kind, "parameters": self.get_params(), "summary": self.summary_}
+        write_arrays(path, header, vocabulary, arrays)
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read a model of this kind from a file."""
+        return cls._from_parts(path, *read_arrays(path))
+
+    @classmethod
+    def _from_parts(
+        cls, path: Path, header: dict[str, Any], vocabulary: Any, arrays: Arrays
+    ) -> Self:
+        if header.get("kind") != cls.kind:
+            raise ModelFileError(
+                f"expected a {cls.kind} model, found a {header.get('kind')!r} model", path=path
+            )
+        try:
+            model = cls(**header["parameters"])
+            model._unpack(vocabulary, arrays)
+            model.summary_ = dict(header["summary"])
+        except (
+            KeyError,
+            ValueError,
+            TypeError,
+            IndexError,
+            AttributeError,
+            OverflowError,
+        ) as error:
+            raise ModelFileError(f"the {cls.kind} model is damaged: {error}", path=path) from error
+        return model

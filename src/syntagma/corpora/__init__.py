@@ -6,11 +6,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from syntagma.corpora.brackets import Brackets
     from syntagma.corpora.files import atomic_write, read_bytes, read_text
     from syntagma.corpora.formats import read_treebank, write_treebank
     from syntagma.corpora.treebank import Column, Sentence, Treebank
 
 __all__ = [
+    "Brackets",
     "Column",
     "Sentence",
     "Treebank",
@@ -23,6 +25,7 @@ __all__ = [
 
 # numpy is imported only when a treebank is, so that files alone stay quick
 _HOMES = {
+    "Brackets": "brackets",
     "Column": "treebank",
     "Sentence": "treebank",
     "Treebank": "treebank",

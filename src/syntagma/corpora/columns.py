@@ -10,7 +10,7 @@ from syntagma.corpora.heads import find_fault
 from syntagma.corpora.ids import check_ids
 from syntagma.corpora.lines import IntArray, Lines, cut, fields, numbers
 from syntagma.corpora.treebank import STRINGS, Column, Treebank
-from syntagma.corpora.written import TAB, Layout, Written
+from syntagma.corpora.written import Layout, Written
 from syntagma.errors import InputError
 
 
@@ -87,13 +87,6 @@ def _strings(lines: Lines, layout: Layout, begins: IntArray, stops: IntArray) ->
     """Read the columns of strings: one copy of their bytes, tabs between, split at once."""
     columns = [i for i, name in enumerate(layout.fields) if name in STRINGS]
     starts, ends = begins[:, columns].ravel(), stops[:, columns].ravel()
-    # keep every field and the byte after it, which becomes a tab
-    edge = np.zeros(len(lines.buffer) + 2, np.int8)
-    edge[starts] = 1
-    edge[ends + 1] -= 1
-    kept = np.cumsum(edge[:-1], dtype=np.int8).view(bool)
-    packed = np.append(lines.buffer, np.uint8(TAB))[kept]
-    packed[np.cumsum(ends - starts + 1) - 1] = TAB
-    strings = packed[:-1].tobytes().decode().split("\t")
+    strings = lines.strings(starts, ends)
     count = len(columns)
     return {layout.fields[column]: Column.of(strings[i::count]) for i, column in enumerate(columns)}

@@ -35,6 +35,17 @@ class Lines(NamedTuple):
         text = self.text[start : min(end, start + 200)].decode(errors="replace")
         return repr(text if len(text) <= 40 else text[:37] + "...")
 
+    def strings(self, starts: IntArray, ends: IntArray) -> list[str]:
+        """Return the text of many fields, in the order of the file, split at once."""
+        # keep every field and the byte after it, which becomes a tab
+        edge = np.zeros(len(self.buffer) + 2, np.int8)
+        edge[starts] = 1
+        edge[ends + 1] -= 1
+        kept = np.cumsum(edge[:-1], dtype=np.int8).view(bool)
+        packed = np.append(self.buffer, np.uint8(TAB))[kept]
+        packed[np.cumsum(ends - starts + 1) - 1] = TAB
+        return packed[:-1].tobytes().decode().split("\t")
+
 
 def cut(raw: bytes, path: AnyPath | None) -> tuple[bytes, Lines]:
     """Split off the byte order mark and cut a file into lines; it must be UTF-8 text."""

@@ -51,7 +51,7 @@ class Written:
     layout: Layout
     text: bytes
     blocks: NDArray[np.int64]
-    lines: NDArray[np.int64]
+    lines: NDArray[np.int64] | None = None  # only where fields can be replaced
     mark: bytes = b""
 
     def block(self, sentence: int) -> bytes:
@@ -69,7 +69,9 @@ class Written:
             pieces[i] += self._missing_end()
         blocks = np.zeros(len(pieces) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)), out=blocks[1:])
-        lines = self.lines[words] + np.repeat(blocks[:-1] - starts, sizes)
+        lines = self.lines
+        if lines is not None:
+            lines = lines[words] + np.repeat(blocks[:-1] - starts, sizes)
         return Written(self.layout, b"".join(pieces), blocks, lines, self.mark)
 
     def _missing_end(self) -> bytes:
@@ -82,8 +84,11 @@ class Written:
 
     def splice(self, offsets: NDArray[np.int64], values: dict[str, list[bytes]]) -> Written:
         """Return the same text with other values in some fields of every word."""
+        lines = self.lines
+        if lines is None:
+            raise TypeError(f"{self.layout.format} has no fields to replace")
         columns = sorted((self.layout.fields.index(name), name) for name in values)
-        starts, ends = self._places([column for column, _ in columns])
+        starts, ends = self._places(lines, [column for column, _ in columns])
         count, total = len(columns), starts.size
         fresh: list[bytes] = [b""] * total
         for i, (_, name) in enumerate(columns):
@@ -101,24 +106,26 @@ class Written:
             self.layout,
             b"".join(pieces),
             self.blocks + shift[offsets * count],
-            self.lines + shift[:-1:count],
+            lines + shift[:-1:count],
             self.mark,
         )
 
-    def _places(self, columns: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _places(
+        self, lines: NDArray[np.int64], columns: Sequence[int]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Find where some fields of every word start and end: two arrays, words x columns."""
         buffer = np.frombuffer(self.text, np.uint8)
         tabs = np.flatnonzero(buffer == TAB)
-        first = np.searchsorted(tabs, self.lines)
-        starts = np.empty((len(self.lines), len(columns)), np.int64)
+        first = np.searchsorted(tabs, lines)
+        starts = np.empty((len(lines), len(columns)), np.int64)
         ends = np.empty_like(starts)
         for i, column in enumerate(columns):
-            starts[:, i] = self.lines if column == 0 else tabs[first + column - 1] + 1
+            starts[:, i] = lines if column == 0 else tabs[first + column - 1] + 1
             if column < len(self.layout.fields) - 1:
                 ends[:, i] = tabs[first + column]
                 continue
             newlines = np.append(np.flatnonzero(buffer == NEWLINE), len(buffer))
-            stops = newlines[np.searchsorted(newlines, self.lines)]
+            stops = newlines[np.searchsorted(newlines, lines)]
             ends[:, i] = stops - (buffer[stops - 1] == RETURN)
         return starts, ends
 

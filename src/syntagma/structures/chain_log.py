@@ -1,0 +1,190 @@
+"""Linear chains in the log domain: slower, and right where scaled probabilities would underflow.
+
+Compiled only when `chain_kernels` reports a sentence as lost. States, weights and transitions are
+as there; ``alpha`` and ``beta`` hold logarithms.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+from syntagma.structures.base import FloatArray, Offsets
+from syntagma.structures.exponential import exponential
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def log_sum(values: FloatArray) -> float:
+    """Return the logarithm of the summed exponentials of a flat array."""
+    top = -np.inf
+    for i in range(len(values)):
+        top = max(top, values[i])
+    if top == -np.inf:
+        return top
+    total = 0.0
+    for i in range(len(values)):
+        total += exponential(values[i] - top)
+    return top + np.log(total)
+
+
+@njit(cache=True, nogil=True)
+def log_forward(
+    order: int,
+    labels: FloatArray,
+    weights: FloatArray,
+    weights_vary: bool,
+    transitions: FloatArray,
+    transitions_vary: bool,
+    start: int,
+    words: int,
+    alpha: FloatArray,
+) -> float:
+    """Fill log forward sums of every state; return log Z."""
+    contexts, size = alpha.shape[1], alpha.shape[2]
+    top, total = np.empty(size), np.empty(size)
+    for t in range(words):
+        word = labels[start + t]
+        if t == 0:
+            alpha[0, 0] = word
+            continue
+        weight = weights[start + t if weights_vary else 0]
+        transition = transitions[start + t if transitions_vary else 0]
+        for j in range(contexts):
+            row = alpha[t, j]
+            if t < order:
+                row[:] = alpha[0, 0, j]
+            else:
+                top[:] = -np.inf
+                for i in range(size):
+                    before = alpha[t - 1, i, j] if order == 2 else alpha[t - 1, 0, i]
+                    source = transition[i * contexts + j]
+                    for k in range(size):
+                        top[k] = max(top[k], before + source[k])
+                total[:] = 0.0
+                for i in range(size):
+                    before = alpha[t - 1, i, j] if order == 2 else alpha[t - 1, 0, i]
+                    if before > -np.inf:
+                        source = transition[i * contexts + j]
+                        for k in range(size):
+                            gap = before + source[k] - top[k]
+                            total[k] += exponential(gap) if top[k] > -np.inf else 0.0
+                for k in range(size):
+                    row[k] = top[k] + np.log(total[k]) if total[k] > 0.0 else -np.inf
+            for k in range(size):
+                row[k] += weight[j, k] + word[k]
+    last = alpha[words - 1, : contexts if words > 1 else 1]
+    return log_sum(last.reshape(last.size))
+
+
+@njit(cache=True, nogil=True)
+def log_backward(
+    order: int,
+    labels: FloatArray,
+    weights: FloatArray,
+    weights_vary: bool,
+    transitions: FloatArray,
+    transitions_vary: bool,
+    start: int,
+    words: int,
+    log_partition: float,
+    alpha: FloatArray,
+    label_marginals: FloatArray,
+    weight_marginals: FloatArray,
+    weight_sums: FloatArray,
+    transition_marginals: FloatArray,
+    transition_sums: FloatArray,
+) -> None:
+    """Add the marginals of a sentence whose log forward sums are known."""
+    contexts, size = alpha.shape[1], alpha.shape[2]
+    beta, flow = np.zeros((contexts, size)), np.empty((contexts, size))
+    way = np.empty(size)
+    for t in range(words - 1, -1, -1):
+        word = labels[start + t]
+        weight = weights[start + t if weights_vary else 0]
+        transition = transitions[start + t if transitions_vary else 0]
+        for j in range(contexts if t > 0 else 1):
+            for k in range(size):
+                marginal = exponential(alpha[t, j, k] + beta[j, k] - log_partition)
+                label_marginals[start + t, k] += marginal
+                if order == 2 and t > 0:
+                    if weights_vary:
+                        weight_marginals[start + t, j, k] = marginal
+                    else:
+                        weight_sums[j, k] += marginal
+                flow[j, k] = (weight[j, k] if t > 0 else 0.0) + word[k] + beta[j, k]
+        if t == 0:
+            break
+        if t < order:
+            for j in range(contexts):
+                beta[0, j] = log_sum(flow[j])
+            continue
+        for j in range(contexts):
+            for i in range(size):
+                row = i * contexts + j
+                before = alpha[t - 1, i, j] if order == 2 else alpha[t - 1, 0, i]
+                way[:] = transition[row] + flow[j]
+                for k in range(size):
+                    marginal = exponential(before + way[k] - log_partition)
+                    if transitions_vary:
+                        transition_marginals[start + t, row, k] = marginal
+                    else:
+                        transition_sums[row, k] += marginal
+                if order == 2:
+                    beta[i, j] = log_sum(way)
+                else:
+                    beta[0, i] = log_sum(way)
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def log_sum_product(
+    order: int,
+    labels: FloatArray,
+    weights: FloatArray,
+    weights_vary: bool,
+    transitions: FloatArray,
+    transitions_vary: bool,
+    offsets: Offsets,
+    sentences: Offsets,
+    bounds: Offsets,
+    derive: bool,
+    log_partition: FloatArray,
+    label_marginals: FloatArray,
+    weight_marginals: FloatArray,
+    weight_sums: FloatArray,
+    transition_marginals: FloatArray,
+    transition_sums: FloatArray,
+) -> None:
+    """Fill log partitions and, with ``derive``, marginals of the listed sentences."""
+    for c in prange(len(bounds) - 1):
+        for s in sentences[bounds[c] : bounds[c + 1]]:
+            start, words = offsets[s], offsets[s + 1] - offsets[s]
+            alpha = np.empty((words, weights.shape[1], labels.shape[1]))
+            log_partition[s] = log_forward(
+                order,
+                labels,
+                weights,
+                weights_vary,
+                transitions,
+                transitions_vary,
+                start,
+                words,
+                alpha,
+            )
+            if derive and log_partition[s] > -np.inf:
+                log_backward(
+                    order,
+                    labels,
+                    weights,
+                    weights_vary,
+                    transitions,
+                    transitions_vary,
+                    start,
+                    words,
+                    log_partition[s],
+                    alpha,
+                    label_marginals,
+                    weight_marginals,
+                    weight_sums[c],
+                    transition_marginals,
+                    transition_sums[c],
+                )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.standin import Treebank
+from syntagma.corpora import Treebank
 from syntagma.evaluation import punctuation
 
 FORMS = [["Wait", ",", "$", "5", "%", "...", "«", "a-b"]]
@@ -19,4 +19,6 @@ FORMS = [["Wait", ",", "$", "5", "%", "...", "«", "a-b"]]
     ],
 )
 def test_tags_decide_where_they_can(tags, expected):
-    assert punctuation(Treebank.from_sentences(FORMS, [tags])).nonzero()[0].tolist() == expected
+    column = "upos" if "VERB" in tags else "xpos"
+    marked = punctuation(Treebank.from_sentences(FORMS, **{column: [tags]}))
+    assert marked.nonzero()[0].tolist() == expected

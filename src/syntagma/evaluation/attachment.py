@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagma.evaluation.counting import Counts, Mask, Ratio, filled, per_sentence, percent, same
+from syntagma.evaluation.counting import Counts, Mask, Ratio, per_sentence, percent, same
 
 if TYPE_CHECKING:
     from syntagma.corpora.treebank import Column
@@ -115,7 +115,7 @@ def score_attachment(
     positions = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes) + 1
     distance = np.searchsorted(ARCS, np.abs(gold_heads - positions)) + 1
     tagged = None
-    if tags is not None and filled(tags).any():
+    if tags is not None and tags.known:
         order = np.argsort(-np.bincount(tags.ids, minlength=len(tags.names)), kind="stable")
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))

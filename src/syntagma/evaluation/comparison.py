@@ -183,7 +183,7 @@ def _score_tags(
     gold: Treebank, predicted: Treebank, training_forms: Collection[str] | None
 ) -> Tagging | None:
     tags, guess = _tags(gold, predicted)
-    if not (filled(tags).any() and filled(guess).any()):
+    if not (tags.known and guess.known):
         return None
     known = None
     if training_forms is not None:
@@ -195,7 +195,7 @@ def _score_tags(
 def _score_heads(gold: Treebank, predicted: Treebank) -> Attachment | None:
     if not ((gold.heads >= 0).any() and (predicted.heads >= 0).any()):
         return None
-    labelled = filled(gold.labels).any() and filled(predicted.labels).any()
+    labelled = gold.labels.known and predicted.labels.known
     return score_attachment(
         gold.heads,
         predicted.heads,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from syntagma.structures import chain_best, chain_kernels
+from syntagma.structures import chain_best, chain_kbest, chain_kernels, chain_log, chain_sample
 from syntagma.structures.base import (
     Best,
     FloatArray,
@@ -102,11 +102,23 @@ class Chain(Structure):
 
     def kbest(self, k: int) -> KBest:
         """Find the k best distinct label sequences of each sentence, exactly."""
-        raise NotImplementedError
+        if k < 1:
+            raise ValueError(f"k: expected at least 1, found {k}")
+        score = np.empty((len(self), k))
+        outcome = np.empty((k, len(self.labels)), dtype=np.int32)
+        chain_kbest.kbest_chain(*self._states(), score, outcome)
+        return KBest(score, outcome)
 
     def sample(self, count: int, seed: int = 0) -> IntArray:
         """Draw label sequences: the same seed, sentence number and draw give the same one."""
-        raise NotImplementedError
+        outcome = np.full((count, len(self.labels)), -1, dtype=np.int32)
+        status = np.empty(len(self), dtype=np.int64)
+        key = np.uint64(seed & (2**64 - 1))
+        chain_sample.sample_chain(*self._states(), key, status, outcome)
+        lost = np.flatnonzero(status == chain_kernels.LOST)
+        if len(lost):
+            chain_sample.log_sample_chain(*self._states(), lost, key, outcome)
+        return outcome
 
     def entropy(self) -> FloatArray:
         """Entropy of each sentence's distribution in nats."""
@@ -134,7 +146,7 @@ class Chain(Structure):
         sentences = np.repeat(np.arange(len(self)), np.diff(self.offsets))
         for order, (part, potential) in enumerate(zip(parts, self.potentials, strict=True)):
             used = np.where(part > 0, potential, 0.0)
-            value = np.einsum("sk,sk->s", part.reshape(len(part), -1), used.reshape(len(part), -1))
+            value = (part * used).sum(axis=tuple(range(1, part.ndim)))
             if self._varies(order):
                 value = np.bincount(sentences, weights=value, minlength=len(self))
             expected += value
@@ -193,10 +205,8 @@ class Chain(Structure):
         sums = [part[:, :, :size] for part in sums]
         lost = np.flatnonzero(status == chain_kernels.LOST)
         if len(lost):
-            from syntagma.structures.chain_log import log_sum_product
-
             extra = [np.zeros(part.shape) for part in sums]
-            log_sum_product(
+            chain_log.log_sum_product(
                 *states, lost, np.searchsorted(lost, bounds), derive, log_partition, labels,
                 marginals[0], extra[0], marginals[1], extra[1],
             )  # fmt: skip

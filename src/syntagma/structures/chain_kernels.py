@@ -134,8 +134,9 @@ def unreachable(
     weight: FloatArray,
     word: FloatArray,
     transitions: FloatArray,
+    rows: Index,
     order: int,
-    second: bool,
+    t: int,
     j: int,
 ) -> bool:
     """Tell whether every tiny state of context j is one that the potentials forbid."""
@@ -143,13 +144,13 @@ def unreachable(
     contexts = weight.shape[0]
     for k in range(labels):
         if state[k] < FLOOR and word[k] > 0.0 and weight[j, k] > 0.0:
-            if second:
+            if t < order:
                 if previous[0, j] > 0.0:
                     return False
             else:
-                for i in range(labels):
+                for i in rows:
                     before = previous[i, j] if order == 2 else previous[0, i]
-                    if before > 0.0 and transitions[i * contexts + j, k] > -np.inf:
+                    if before > 0.0 and transitions[np.int64(i) * contexts + j, k] > -np.inf:
                         return False
             state[k] = 0.0
     return True
@@ -257,8 +258,9 @@ def forward(
                     weight,
                     word_table[t],
                     transitions[start + t if transitions_vary else 0],
+                    allowed[max(t - order, 0), : counts[max(t - order, 0)]],
                     order,
-                    t < order,
+                    t,
                     np.int64(j),
                 ):
                     return 0.0, LOST

@@ -15,7 +15,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from syntagma.errors import ModelFileError, NotFittedError
+from syntagma.models import load as load_any
 from syntagma.structures.base import Structure
+from syntagma.training.storage import write_arrays
 
 PROPERTY = settings(
     max_examples=25,
@@ -56,7 +59,8 @@ class StructureContract:
     # ---- helpers ------------------------------------------------------------------------------
     def enumerated(self, structure: Structure, sentence: int) -> tuple[np.ndarray, np.ndarray]:
         pairs = list(self.outcomes(structure, sentence))
-        outcomes = np.array([o for o, _ in pairs], dtype=np.int32).reshape(len(pairs), -1)
+        words = int(structure.offsets[sentence + 1] - structure.offsets[sentence])
+        outcomes = np.array([o for o, _ in pairs], dtype=np.int32).reshape(len(pairs), words)
         scores = np.array([s for _, s in pairs], dtype=np.float64)
         order = np.argsort(-scores, kind="stable")
         return outcomes[order], scores[order]
@@ -235,3 +239,113 @@ def _arrays(result) -> list[np.ndarray]:
     if isinstance(result, np.ndarray):
         return [result]
     return [array for item in result for array in _arrays(item)]
+
+
+class ModelContract:
+    """What a model promises: scikit-learn manners, faithful files, repeatable results."""
+
+    # ---- what a model's own test supplies -----------------------------------------------------
+    def make(self):
+        """Make an unfitted model that trains in about a second on `corpus()`."""
+        raise NotImplementedError
+
+    def corpus(self):
+        """Return a treebank to train on."""
+        raise NotImplementedError
+
+    def outputs(self, model, treebank) -> list[np.ndarray]:
+        """Return everything the model predicts, as arrays."""
+        raise NotImplementedError
+
+    # ---- the laws -----------------------------------------------------------------------------
+    @pytest.fixture(scope="class")
+    @classmethod
+    def fitted(cls):
+        return cls().make().fit(cls().corpus())
+
+    def same(self, one, other) -> None:
+        corpus = self.corpus()
+        for a, b in zip(self.outputs(one, corpus), self.outputs(other, corpus), strict=True):
+            np.testing.assert_array_equal(a, b)
+
+    def test_scikit_learn_clones_it(self, fitted):
+        from sklearn.base import clone
+
+        copied = clone(fitted)
+        assert copied.get_params() == fitted.get_params()
+        assert not copied.fitted
+        with pytest.raises(ValueError, match="no parameter"):
+            copied.set_params(nonsense=1)
+
+    def test_unfitted_models_say_so(self):
+        with pytest.raises(NotFittedError, match="not fitted"):
+            self.make().predict(self.corpus())
+
+    def test_training_again_gives_the_same_file(self, fitted, tmp_path):
+        before = numba.get_num_threads()
+        try:
+            numba.set_num_threads(1)
+            again = self.make().fit(self.corpus())
+        finally:
+            numba.set_num_threads(before)
+        fitted.save(tmp_path / "a")
+        again.save(tmp_path / "b")
+        assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+    def test_a_loaded_model_is_the_same_model(self, fitted, tmp_path):
+        fitted.save(tmp_path / "model")
+        loaded = type(fitted).load(tmp_path / "model")
+        assert loaded.get_params() == fitted.get_params()
+        assert loaded.summary_ == fitted.summary_
+        self.same(loaded, fitted)
+        general = load_any(tmp_path / "model")
+        assert type(general) is type(fitted)
+        general.save(tmp_path / "again")
+        assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
+
+    def test_predicting_leaves_the_input_alone(self, fitted, tmp_path):
+        from syntagma.corpora import write_treebank
+
+        corpus = self.corpus()
+        write_treebank(corpus, tmp_path / "a.conllu")
+        fitted.predict(corpus)
+        write_treebank(corpus, tmp_path / "b.conllu")
+        assert (tmp_path / "a.conllu").read_bytes() == (tmp_path / "b.conllu").read_bytes()
+
+    def test_a_damaged_file_is_one_clear_error(self, fitted, tmp_path):
+        path = tmp_path / "model"
+        fitted.save(path)
+        whole = path.read_bytes()
+        rng = np.random.default_rng(0)
+        cuts = [whole[:n] for n in (0, 1, 7, 8, 100, len(whole) // 2, len(whole) - 1)]
+        flips = []
+        header = int.from_bytes(whole[:8], "little") + 8
+        for _ in range(60):
+            broken = bytearray(whole)
+            broken[int(rng.integers(header))] ^= int(rng.integers(1, 256))
+            flips.append(bytes(broken))
+        for data in [*cuts, *flips]:
+            path.write_bytes(data)
+            try:
+                loaded = load_any(path)
+            except ModelFileError as error:
+                assert "\n" not in str(error)
+            else:  # a flip that hurt nothing that matters
+                loaded.predict(self.corpus())
+
+    def test_other_kinds_and_formats_are_refused(self, fitted, tmp_path):
+        header = {"kind": "nonsense", "parameters": {}, "summary": {}}
+        write_arrays(tmp_path / "other", header, {}, {})
+        with pytest.raises(ModelFileError, match="nonsense"):
+            load_any(tmp_path / "other")
+        with pytest.raises(ModelFileError, match="nonsense"):
+            type(fitted).load(tmp_path / "other")
+        write_arrays(tmp_path / "later", {"format": 99, "kind": fitted.kind}, {}, {})
+        with pytest.raises(ModelFileError, match="format 1, found 99"):
+            load_any(tmp_path / "later")
+
+    def test_it_describes_itself(self, fitted):
+        import json
+
+        assert json.loads(json.dumps(fitted.describe())) == fitted.describe()
+        assert type(fitted).__name__ in repr(fitted)

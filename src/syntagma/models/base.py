@@ -13,6 +13,7 @@ from __future__ import annotations
 import inspect
 from typing import Any, ClassVar, Self
 
+from syntagma import __version__
 from syntagma.errors import ModelFileError, NotFittedError
 from syntagma.training.storage import Arrays, Path, read_arrays, write_arrays
 
@@ -59,8 +60,13 @@ class Estimator:
             name = type(self).__name__
             raise NotFittedError(f"this {name} is not fitted: call fit or load first")
 
+    def describe(self, top: int = 5) -> dict[str, Any]:
+        """Say what was learnt, as a JSON-able dict; `top` bounds how much of each thing."""
+        raise NotImplementedError
+
     # ---- model files --------------------------------------------------------------------------
     summary_: dict[str, Any]
+    version_: str = __version__
 
     def _pack(self) -> tuple[dict[str, Any], Arrays]:
         """Return the fitted state as JSON-able vocabulary and arrays."""
@@ -91,9 +97,12 @@ class Estimator:
                 f"expected a {cls.kind} model, found a {header.get('kind')!r} model", path=path
             )
         try:
-            model = cls(**header["parameters"])
+            given = header["parameters"].items()
+            # JSON knows no tuples
+            model = cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in given})
             model._unpack(vocabulary, arrays)
             model.summary_ = dict(header["summary"])
+            model.version_ = str(header["version"])
         except (
             KeyError,
             ValueError,

@@ -109,8 +109,9 @@ class Tagger(Estimator):
         dictionary: Mapping[str, Sequence[str]] | None = None,
         dev: Treebank | None = None,
         dev_every: int = 10,
-        warm_start: bool = False,
+        start_from: Tagger | None = None,
         checkpoint: str | None = None,
+        checkpoint_every: float = 10.0,
         resume: bool = False,
         progress: Progress | None = None,
     ) -> Self:
@@ -126,17 +127,19 @@ class Tagger(Estimator):
         dev
             Scored every `dev_every` iterations into ``summary_["learning_curve"]``; it does not
             influence the result.
-        warm_start
-            Start from the weights of the last fit wherever attribute and tag are the same.
-        checkpoint, resume
-            A file to keep the state of training in, and whether to take it up.
+        start_from
+            A fitted tagger whose weights are the start wherever attribute and tag are the same
+            (it may be this one: a warm start).
+        checkpoint, checkpoint_every, resume
+            A file to keep the state of training in, how many seconds apart, and whether to take
+            it up.
         progress
             Called with iteration, number of iterations and objective after each step.
         """
         self._check_parameters()
-        before = copy(self) if warm_start and self.fitted else None
+        before = None if start_from is None else copy(start_from)
         gold = self._encode_tags(treebank, dictionary or {})
-        forms, strings = treebank.forms
+        forms, strings = treebank.forms.used()
         self.forms_ = list(strings)
         self.features_ = FeatureMap.fit(
             self.features, forms, strings, treebank.offsets, self.min_count
@@ -169,7 +172,7 @@ class Tagger(Estimator):
                 start,
                 str(dev_every if dev else 0),
             )
-            keeper = Checkpoint(checkpoint, identity, resume=resume)
+            keeper = Checkpoint(checkpoint, identity, resume=resume, every=checkpoint_every)
 
         self.summary_ = {"column": treebank.tag_column}
 
@@ -326,6 +329,27 @@ class Tagger(Estimator):
         """Return the words that occurred in training."""
         return set(self.forms_)
 
+    def describe(self, top: int = 5) -> dict[str, Any]:
+        """Say what was learnt: tags, weights of tag pairs, and each tag's strongest attributes."""
+        self._check_fitted()
+        weights = self._weights()
+        owner = np.repeat(np.arange(self.features_.size), np.diff(self.votes_.starts))
+        strongest: dict[str, list[list[Any]]] = {}
+        for label, name in enumerate(self.labels_):
+            mine = np.flatnonzero(self.votes_.labels == label)
+            order = mine[np.argsort(-weights.emissions[mine], kind="stable")[:top]]
+            strongest[name] = [
+                [attribute, round(float(weight), 3)]
+                for attribute, weight in zip(
+                    self.features_.names(owner[order]), weights.emissions[order], strict=True
+                )
+            ]
+        return {
+            "labels": list(self.labels_),
+            "transitions": weights.pairs.round(3).tolist(),
+            "strongest": strongest,
+        }
+
     def _gold_column(self, treebank: Treebank) -> Column:
         self._check_fitted()
         column: Column = getattr(treebank, self.summary_["column"])
@@ -340,7 +364,7 @@ class Tagger(Estimator):
         weights = self._weights()
         for first, last in _portions(treebank.offsets):
             part = treebank if last - first == len(treebank) else treebank[first:last]
-            forms, strings = part.forms
+            forms, strings = part.forms.used()
             attributes = self.features_.transform(forms, strings, part.offsets)
             scores = word_scores(attributes, self.votes_, weights.emissions, len(self.labels_))
             if self.dictionary_ or self.restricted_:

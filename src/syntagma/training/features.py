@@ -203,6 +203,28 @@ class FeatureMap:
         keys[missing] = -1
         return keys
 
+    def names(self, attributes: Int64) -> list[str]:
+        """Write attributes for people: ``suffix2=ng``, ``lower[-1]|lower=of&the``."""
+        ends = np.array([*self.bases.values(), self.size])
+        values = {function: list(known) for function, known in self.values.items()}
+        names = []
+        for attribute in np.asarray(attributes).tolist():
+            # templates without attributes share their base with the next one
+            template = self.templates[int(np.searchsorted(ends, attribute, side="right")) - 1]
+            functions = [function for function, _ in template.parts]
+            if len(functions) == 1:
+                codes = [int(np.flatnonzero(self.single[template.name] == attribute)[0])]
+            else:
+                key = int(self.keys[template.name][attribute - self.bases[template.name]])
+                codes = []
+                for function in reversed(functions):
+                    key, code = divmod(key, len(values[function]))
+                    codes.insert(0, code)
+            shown = (values[f][c] for f, c in zip(functions, codes, strict=True))
+            text = "&".join("(boundary)" if value == BOUNDARY else value for value in shown)
+            names.append(f"{template.name}={text}")
+        return names
+
     def counterparts(self, other: FeatureMap) -> Int32:
         """For each attribute, the attribute of another map with the same meaning, or -1."""
         found = np.full(self.size, -1, np.int32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import NoReturn
 
 import numpy as np
@@ -63,15 +63,15 @@ class Brackets:
         tags: list[str] = []
         leaf_parents: list[int] = []
         ends: list[tuple[int, int]] = [(0, 0)]
-        top, began = -1, 0
-        for token, (tag, word, opened, label, stray) in enumerate(_TOKEN.findall(text)):
+        _tree_starts(text.encode(), path)
+        top = -1
+        for match in _TOKEN.finditer(text):
+            tag, word, opened, label, stray = match.groups("")
             if word:
                 tags.append(tag)
                 forms.append(word)
                 leaf_parents.append(top)
             elif opened:
-                if top < 0:
-                    began = token
                 parents.append(top)
                 top = len(labels)
                 labels.append(label)
@@ -79,18 +79,14 @@ class Brackets:
                 last.append(-1)
                 continue
             elif stray:
-                _fail(text, path, token, f"expected (TAG word) or a bracket, found {stray[:40]!r}")
-            elif top < 0:
-                _fail(text, path, token, "expected ( before this )")
+                _fail(match, path, f"expected (TAG word) or a bracket, found {stray[:40]!r}")
             elif first[top] == len(forms):
-                _fail(text, path, token, f"expected a word inside ({labels[top][:40]}")
+                _fail(match, path, f"expected a word inside ({labels[top][:40]}")
             else:
                 last[top] = len(forms)
                 top = parents[top]
             if top < 0:
                 ends.append((len(labels), len(forms)))
-        if top >= 0:
-            _fail(text, path, began, "expected ) to close this tree, found the end of the file")
         if len(ends) == 1:
             raise InputError("expected at least one tree, found none", path=path)
         offsets, leaf_offsets = np.ascontiguousarray(np.array(ends, np.int64).T)
@@ -194,11 +190,7 @@ def parse_brackets(raw: bytes, path: AnyPath | None = None, tags: str | None = N
     """Read Penn brackets; words without traces become the columns, trees are in ``brackets``."""
     mark, lines = cut(raw, path)
     brackets = Brackets.parse(lines.text.decode(), path)
-    # a tree starts where the depth becomes 1
-    opens = np.flatnonzero(lines.buffer == ord("("))
-    closes = np.flatnonzero(lines.buffer == ord(")"))
-    depth = np.arange(len(opens)) - np.searchsorted(closes, opens)
-    starts = opens[depth == 0]
+    starts = _tree_starts(lines.text, path)
     blocks = np.append(starts, len(lines.text)).astype(np.int64)
     blocks[0] = 0
     words = np.concatenate([[0], np.cumsum(brackets.is_word)])[brackets.leaf_offsets]
@@ -207,6 +199,23 @@ def parse_brackets(raw: bytes, path: AnyPath | None = None, tags: str | None = N
         line = lines.text.count(b"\n", 0, int(starts[empty[0]])) + 1
         raise InputError("expected a word in the tree, found only traces", path=path, line=line)
     return brackets.treebank(tags=tags, written=Written(BRACKETS, lines.text, blocks, mark=mark))
+
+
+def _tree_starts(text: bytes, path: AnyPath | None) -> NDArray[np.int64]:
+    """Find the bracket that opens each tree; the brackets must be balanced."""
+    buffer = np.frombuffer(text, np.uint8)
+    opens, closes = np.flatnonzero(buffer == ord("(")), np.flatnonzero(buffer == ord(")"))
+    depth = np.arange(len(opens)) - np.searchsorted(closes, opens)
+    above = np.searchsorted(opens, closes) - np.arange(len(closes))
+    message, place = "", 0
+    if (above < 1).any():
+        message, place = "expected ( before this )", int(closes[np.argmax(above < 1)])
+    elif len(opens) > len(closes):
+        message = "expected ) to close this tree, found the end of the file"
+        place = int(opens[np.flatnonzero(depth == 0)[-1]])
+    if message:
+        raise InputError(message, path=path, line=text.count(b"\n", 0, place) + 1)
+    return opens[depth == 0]
 
 
 def _within(
@@ -231,7 +240,6 @@ def _spoken(column: Column, words: NDArray[np.bool_]) -> Column:
     return Column.of(list(map(column.names.__getitem__, column.ids[words].tolist())))
 
 
-def _fail(text: str, path: AnyPath | None, token: int, message: str) -> NoReturn:
-    """Refuse the text because of one token; only then is its line looked for."""
-    place = next(islice(_TOKEN.finditer(text), token, None)).start()
-    raise InputError(message, path=path, line=text.count("\n", 0, place) + 1)
+def _fail(token: re.Match[str], path: AnyPath | None, message: str) -> NoReturn:
+    line = token.string.count("\n", 0, token.start()) + 1
+    raise InputError(message, path=path, line=line)

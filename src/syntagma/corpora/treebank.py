@@ -47,6 +47,15 @@ class Column(NamedTuple):
             return bool(len(self.ids))
         return bool((self.ids != self.names.index(UNKNOWN)).any())
 
+    def used(self) -> Column:
+        """Return the same column without the names that no word has."""
+        present = np.unique(self.ids)
+        if len(present) == len(self.names):
+            return self
+        number = np.zeros(len(self.names), np.int32)
+        number[present] = np.arange(len(present), dtype=np.int32)
+        return Column(number[self.ids], [self.names[i] for i in present.tolist()])
+
     def strings(self) -> list[str]:
         """Return the string of every word."""
         return list(map(self.names.__getitem__, self.ids.tolist()))
@@ -352,9 +361,9 @@ def _encoded(column: Column) -> list[bytes]:
 
 def _check_strings(name: str, column: Column) -> Column:
     """Refuse strings that would break the lines and fields of a file."""
-    joined = "\t".join(column.names)
-    broken = joined.count("\t") != len(column.names) - 1 or any(c in joined for c in "\n\r\0")
-    if broken or "" in column.names:
+    joined = "\n".join(column.names)
+    parts = max(0, len(column.names) - 1)
+    if joined.count("\n") != parts or any(c in joined for c in "\t\r\0") or "" in column.names:
         bad = next(s for s in column.names if not s or any(c in s for c in "\t\n\r\0"))
         raise InputError(f"{name}: expected text without tabs and line ends, found {bad!r}")
     try:

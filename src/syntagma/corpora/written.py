@@ -76,7 +76,7 @@ class Written:
 
     def _missing_end(self) -> bytes:
         last = self.block(len(self.blocks) - 2)
-        end = b"\r\n" if b"\r\n" in last else b"\n"
+        end = b"\r\n" if b"\r\n" in self.text else b"\n"
         if not last.endswith(b"\n"):
             return end if self.layout in (TEXT, BRACKETS) else end + end
         ended = self.layout in (TEXT, BRACKETS) or last.endswith((b"\n\n", b"\n\r\n"))

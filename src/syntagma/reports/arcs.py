@@ -40,8 +40,8 @@ class Layout(NamedTuple):
 def lay_out(widths: Sequence[float], arcs: Sequence[Arc]) -> Layout:
     """Place words of these widths and the arcs above them.
 
-    An arc lies above all arcs with which it shares a gap between words, shorter ones first, so
-    nested arcs never touch. At a word, longer arcs end nearer to its middle.
+    Arcs over the same gap between words run at different levels, longer ones above those inside
+    them, so nested arcs never touch. At a word, longer arcs end nearer to its middle.
     """
     order = sorted(range(len(arcs)), key=lambda i: (arcs[i].ends[1] - arcs[i].ends[0], i))
     needs = [float(width) for width in widths]
@@ -87,17 +87,27 @@ def _columns(
 
 
 def _levels(size: int, arcs: Sequence[Arc], order: Sequence[int]) -> list[int]:
-    heights = [0] * (size + 1)  # the highest arc over the gap to the right of each word
+    """Give each arc the lowest level that is free over its gaps and above the arcs inside it."""
+    taken = [0] * (size + 1)  # for the gap to the right of each word, the levels in use, as bits
+    begun: list[list[int]] = [[] for _ in range(size + 1)]  # arcs placed, by their left end
     levels = [0] * len(arcs)
     for i in order:
         left, right = arcs[i].ends
+        used = floor = 0
+        for word in range(left, right):
+            used |= taken[word]
+            inside = (levels[j] for j in begun[word] if arcs[j].ends[1] <= right)
+            floor = max(floor, max(inside, default=0))
         if left < right:
-            levels[i] = max(heights[left:right]) + 1
-            heights[left:right] = [levels[i]] * (right - left)
+            free = ~used >> (floor + 1)
+            levels[i] = floor + 1 + ((free & -free).bit_length() - 1)
+            begun[left].append(i)
+            for word in range(left, right):
+                taken[word] |= 1 << levels[i]
     for i in order:
         left, right = arcs[i].ends
         if left == right:
-            levels[i] = max(heights[left - 1], heights[left]) + 1
+            levels[i] = max(1, (taken[left - 1] | taken[left]).bit_length())
     return levels
 
 

@@ -51,14 +51,14 @@ def nice_ticks(low: float, high: float, most: int = 6) -> tuple[float, ...]:
     (0.0, 20.0, 40.0, 60.0, 80.0, 100.0)
     """
     span = high - low
-    if not span > 0:
-        low, span = low - 0.5, 1.0
-        high = low + span
+    if not span > max(1e-100, 1e-9 * max(abs(low), abs(high))):
+        margin = 0.5 if abs(low) < 100 else 0.005 * abs(low)
+        low, high, span = low - margin, high + margin, high - low + 2 * margin
     rough = span / max(1, most - 1)
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= rough * (1 - 1e-9))
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    return tuple(round(k * step, 12) for k in range(first, last + 1))
+    return tuple(float(f"{k * step:.12g}") for k in range(first, last + 1))
 
 
 def linear(
@@ -74,11 +74,13 @@ def logarithmic(
 ) -> Axis:
     """Make a logarithmic axis that covers these positive values, ticks at 1, 2, 5, 10, ..."""
     low, high = min(values), max(values)
-    if not low < high:
+    if not low * (1 + 1e-9) < high:
         low, high = low / 2, high * 2
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     candidates = (m * 10.0**power for power in powers for m in (1, 2, 5))
     ticks = tuple(t for t in candidates if low * 0.999 <= t <= high * 1.001)
+    if len(ticks) < 2:
+        ticks = tuple(t for t in nice_ticks(low, high) if low <= t <= high)
     thin = ticks if len(ticks) <= 8 else ticks[:: -(-len(ticks) // 8)]
     return Axis(low, high, start, end, thin, name, unit, logarithmic=True)
 

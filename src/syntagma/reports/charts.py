@@ -103,9 +103,10 @@ def reliability_chart(bins: Sequence[Mapping[str, Any]], *, title: str = "Reliab
             f'width="{number(max(2.0, end - x - 1))}" height="{number(tall)}">'
             f"<title>{safe(said)}</title></rect>"
         )
+        radius = 2.5 + 3.0 * (row["words"] / most) ** 0.5
         body.append(
-            f'<circle class="f0" cx="{number(points[-1][0])}" cy="{number(points[-1][1])}" r="4">'
-            f"<title>{safe(said)}</title></circle>"
+            f'<circle class="f0" cx="{number(points[-1][0])}" cy="{number(points[-1][1])}" '
+            f'r="{number(radius)}"><title>{safe(said)}</title></circle>'
         )
     body.append(f'<path class="line s0" d="{_path(points)}"/>')
     body.append(

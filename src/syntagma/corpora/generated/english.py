@@ -66,7 +66,7 @@ def english(sentences: int, seed: int = 0, *, max_length: int | None = 60) -> Ge
 
     Samples of different seeds are independent and of one language, so they serve as training and
     test data; a smaller sample is the beginning of a larger one. Sentences above ``max_length``
-    words (about one in 20,000 at 60) are drawn again; None keeps all.
+    words (about one in 1,500 at 60) are drawn again; None keeps all.
 
     >>> corpus = english(100, seed=7)
     >>> len(corpus.treebank), len(corpus.brackets)
@@ -122,4 +122,4 @@ def _sounds_like_vowel(word: str) -> bool:
     small = word.lower()
     if small.startswith(("uni", "use", "eu", "one")):
         return False
-    return small.startswith(("a", "e", "i", "o", "u", "hon", "hour"))
+    return small.startswith(("a", "e", "i", "o", "u", "honest", "hour"))

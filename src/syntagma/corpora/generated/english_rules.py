@@ -37,7 +37,7 @@ FEATURES: dict[str, dict[str, list[str]]] = {
     "NP-TMP": {"when": ["past", "present"]},
     "PP": {"role": ROLES},
     "ADJP": {"kind": KINDS},
-    "ADVP": {"adv": ["manner", "sentence"]},
+    "ADVP": {"adv": ["manner", "after", "sentence"]},
     "WHNP": {"kind": KINDS},
     "DT": {"num": ["sg", "pl"], "det": ["def", "pro", "this", "indef"]},
     "NN": {"kind": [*KINDS, "yesterday", "today"]},
@@ -47,7 +47,7 @@ FEATURES: dict[str, dict[str, list[str]]] = {
     "PRP": {"num": ["sg", "pl"], "kind": KINDS, "case": ["nom", "acc"]},
     "JJ": {"kind": [*KINDS, "last"]},
     "CD": {"cd": ["count", "year"]},
-    "RB": {"adv": ["manner", "sentence", "degree", "not"]},
+    "RB": {"adv": ["manner", "after", "sentence", "degree", "not"]},
     "IN": {"role": [*ROLES, "that", "sub"]},
     "TO": {"role": ["to", "inf"]},
     "CC": {"joins": ["clauses", "phrases"]},
@@ -238,10 +238,10 @@ _RULES = """
 20  S{form=past_pl|pres_pl,verb=$STATIVE|$COPULAR} -> NP{num=pl,case=nom,kind=@subject}:nsubj VP^
 20  S{form=past_sg|pres_sg,verb=$PASSIVE} -> NP{num=sg,case=nom,kind=@subject}:nsubj:pass VP{form=@aspect}^
 20  S{form=past_pl|pres_pl,verb=$PASSIVE} -> NP{num=pl,case=nom,kind=@subject}:nsubj:pass VP{form=@aspect}^
-1.6 S{form=$FINITE} -> PP{role=loc|day|month|during}:obl ,:punct S^
+1.3 S{form=$FINITE} -> PP{role=loc|day|month|during}:obl ,:punct S^
 .6  S{form=$FINITE} -> SBAR{type=sub,num=sg,kind=idea}:advcl ,:punct S^
 .6  S{form=$FINITE} -> ADVP{adv=sentence}:advmod ,:punct S^
-.7  S{form=past_sg|past_pl} -> NP-TMP{when=past}:obl:tmod ,:punct S^
+.4  S{form=past_sg|past_pl} -> NP-TMP{when=past}:obl:tmod ,:punct S^
 1   S{form=to} -> VP^
 6   SBAR{type=that} -> IN{role=that}:mark S{form=$FINITE}^
 6   SBAR{type=sub} -> IN{role=sub}:mark S{form=$FINITE}^
@@ -262,7 +262,7 @@ _RULES = """
 # verb phrases: arguments
 2   VP{verb=walk|rise} -> V^
 6   VP{verb=walk} -> V^ PP{role=dir|loc}:obl
-3   VP{verb=walk|rise} -> V^ ADVP{adv=manner}:advmod
+3   VP{verb=walk|rise} -> V^ ADVP{adv=after}:advmod
 3   VP{verb=rise} -> V^ PP{role=month|during|loc}:obl
 9   VP{verb=eat|make|meet} -> V^ NP{case=acc,kind=@object}:obj
 2   VP{verb=eat|make|meet} -> V^ NP{case=acc,kind=@object}:obj PP{role=@companion}:obl
@@ -323,7 +323,7 @@ _RULES = """
 1   NP{kind=time} -> DT{num=sg}:det JJ:amod NN^
 8   NP{case=$CASES,num=sg,kind=$COMMON} -> DT:det NN^
 4   NP{case=$CASES,num=sg,kind=$COMMON} -> DT:det JJ:amod NN^
-.4  NP{case=$CASES,num=sg,kind=$COMMON} -> DT:det JJ:amod JJ:amod NN^
+.2  NP{case=$CASES,num=sg,kind=$COMMON} -> DT:det JJ:amod JJ:amod NN^
 1   NP{case=$CASES,num=sg,kind=$COMMON} -> DT:det NN{kind=@modifier}:compound NN^
 1   NP{case=$CASES,num=sg,kind=person|thing|food|idea} -> PRP$:nmod:poss NN^
 1   NP{case=$CASES,num=sg,kind=group|thing|idea} -> NP{case=gen,num=sg|pl,kind=person|group}:nmod:poss NN^
@@ -358,9 +358,9 @@ _RULES = """
 1   PP{role=to} -> TO:case NP{case=acc,kind=@held}^
 6   ADJP{kind=$COMMON} -> JJ^
 3   ADJP{kind=$COMMON} -> RB{adv=degree}:advmod JJ^
-1   ADJP{kind=$COMMON} -> JJ^ CC{joins=phrases}:cc@3 JJ:conj
+.5  ADJP{kind=$COMMON} -> JJ^ CC{joins=phrases}:cc@3 JJ:conj
 5   ADVP -> RB^
-1   ADVP{adv=manner} -> RB{adv=degree}:advmod RB^
+1   ADVP{adv=after} -> RB{adv=degree}:advmod RB^
 """
 
 _VERB = re.compile(r"(?<= )[VF](?=[{^])")

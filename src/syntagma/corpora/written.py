@@ -66,7 +66,7 @@ class Written:
         pieces = [self.text[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
         # only the last sentence of a file may lack the blank line that ends a sentence
         for i in np.flatnonzero(sentences[:-1] == len(self.blocks) - 2).tolist():
-            pieces[i] += self._missing_end()
+            pieces[i] += self.missing_end()
         blocks = np.zeros(len(pieces) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)), out=blocks[1:])
         lines = self.lines
@@ -74,7 +74,8 @@ class Written:
             lines = lines[words] + np.repeat(blocks[:-1] - starts, sizes)
         return Written(self.layout, b"".join(pieces), blocks, lines, self.mark)
 
-    def _missing_end(self) -> bytes:
+    def missing_end(self) -> bytes:
+        """Return what must follow the text before another sentence can."""
         last = self.block(len(self.blocks) - 2)
         end = b"\r\n" if b"\r\n" in self.text else b"\n"
         if not last.endswith(b"\n"):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
@@ -30,10 +31,9 @@ class Column(NamedTuple):
     @classmethod
     def of(cls, strings: Sequence[str]) -> Column:
         """Number the strings in order of first appearance."""
-        names = list(dict.fromkeys(strings))
-        number = dict(zip(names, range(len(names)), strict=True))
-        ids = np.fromiter(map(number.__getitem__, strings), np.int32, len(strings))
-        return cls(ids, names)
+        number: defaultdict[str, int] = defaultdict(count().__next__)
+        ids = np.array(list(map(number.__getitem__, strings)), np.int32)
+        return cls(ids, list(number))
 
     @classmethod
     def blank(cls, words: int) -> Column:
@@ -319,7 +319,7 @@ class Treebank:
                 raise ValueError(f"heads: expected {self.words} numbers, found {flat.shape}")
             check_heads(flat, self.offsets)
             changed["heads"] = flat
-            values["heads"] = [head.encode() for head in head_strings(flat)]
+            values["heads"] = _encoded(head_column(flat))
         if not changed:
             return self
         if self.brackets is not None and "xpos" in changed:
@@ -342,16 +342,15 @@ def check_tag_column(tags: str) -> str:
     return tags
 
 
-def head_strings(heads: NDArray[np.int32]) -> list[str]:
+def head_column(heads: NDArray[np.int32]) -> Column:
     """Return heads as they are written, ``_`` where unknown."""
-    names = [UNKNOWN, *map(str, range(int(heads.max(initial=-1)) + 1))]
-    return list(map(names.__getitem__, (heads + 1).tolist()))
+    return Column(heads + 1, [UNKNOWN, *map(str, range(int(heads.max(initial=-1)) + 1))])
 
 
 def written_columns(columns: dict[str, Column], heads: NDArray[np.int32]) -> dict[str, list[str]]:
     """Return one string a word for every column, heads too."""
     strings = {name: column.strings() for name, column in columns.items()}
-    return {**strings, "heads": head_strings(heads)}
+    return {**strings, "heads": head_column(heads).strings()}
 
 
 def _encoded(column: Column) -> list[bytes]:

@@ -1,0 +1,1 @@
+"""Measurements beside what a user would pick instead, one JSON line each."""

@@ -154,6 +154,10 @@ def test_the_page_of_a_treebank():
     assert "the first 2 are shown" in "".join(plain.words)
     assert "wrong-only" not in plain.ids
     assert len(check(render_treebank(Treebank.from_sentences(FORMS))).svgs) == 0
+    tagged = Treebank.from_sentences(FORMS, upos=[["DET"] * 4, ["NOUN"] * 2, ["INTJ"]])
+    words = check(render_treebank(tagged, gold=GOLD)).words
+    assert {"3 wrong tags", "1 wrong tag"} <= set(words)
+    assert "head" not in "".join(words), "heads that nobody predicted are not wrong"
     with pytest.raises(InputError, match="sentence 3"):
         render_treebank(GOLD[:2], gold=GOLD)
 

@@ -110,7 +110,6 @@ def render_treebank(
             total=len(treebank),
             compared=gold is not None,
             wrong=sum(bool(sentence["wrong"]) for sentence in sentences),
-            probabilities=any(sentence["probability"] for sentence in sentences),
         )
     )
 
@@ -121,13 +120,14 @@ def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
     gold = _drawn(row["gold"]) if "gold" in row else None
     stated = row["probability"]
     picture: Picture | None = None
-    if any(head >= 0 for head in sentence.heads):
+    tree = any(head >= 0 for head in sentence.heads)
+    if tree:
         picture = draw_tree(sentence, gold=gold, confidence=stated.get("heads"))
     elif any(tag != "_" for tag in sentence.tags):
         picture = draw_tags(sentence, gold=gold, confidence=stated.get("tags"))
     errors = row.get("errors", {})
     wrong = [_plural(count, f"wrong {kind[:-1]}") for kind, count in errors.items() if count]
-    return {**row, "picture": picture, "wrong": ", ".join(wrong)}
+    return {**row, "tree": tree, "picture": picture, "wrong": ", ".join(wrong)}
 
 
 def _drawn(row: Mapping[str, Any]) -> Drawn:

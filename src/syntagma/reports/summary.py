@@ -13,7 +13,7 @@ from syntagma.evaluation.calibration import misc_numbers
 from syntagma.evaluation.comparison import HEAD_PROBABILITY, TAG_PROBABILITY
 
 if TYPE_CHECKING:
-    from syntagma.corpora.treebank import Sentence, Treebank
+    from syntagma.corpora.treebank import Column, Treebank
 
 MOST_LABELS = 14  # labels in the confusion matrix before the rest is summed up
 OTHER = "other"
@@ -94,6 +94,7 @@ def sentence_rows(
 
     ``probability`` holds a list for ``heads`` and for ``tags`` where MISC states any.
     """
+    tags = treebank.tag_column if gold is None else gold.tag_column
     stated = {
         "heads": misc_numbers(treebank.misc, HEAD_PROBABILITY),
         "tags": misc_numbers(treebank.misc, TAG_PROBABILITY),
@@ -102,35 +103,47 @@ def sentence_rows(
     for index in indices:
         sentence = treebank[index]
         words = slice(int(treebank.offsets[index]), int(treebank.offsets[index + 1]))
-        row = {"index": index, "id": sentence.sent_id, "text": sentence.text, **_columns(sentence)}
+        row: dict[str, Any] = {"index": index, "id": sentence.sent_id, "text": sentence.text}
+        row |= _columns(treebank, index, tags)
         row["probability"] = {
             kind: [None if np.isnan(p) else float(p) for p in values[words]]
             for kind, values in stated.items()
             if not np.isnan(values[words]).all()
         }
         if gold is not None:
-            row["gold"] = _columns(gold[index])
+            row["gold"] = _columns(gold, index, tags)
             row["errors"] = _errors(row, row["gold"])
         rows.append(row)
     return rows
 
 
-def _columns(sentence: Sentence) -> dict[str, Any]:
+def _columns(treebank: Treebank, index: int, tag_column: str) -> dict[str, Any]:
+    sentence = treebank[index]
+    tags: Column = getattr(treebank, tag_column)
+    words = slice(int(treebank.offsets[index]), int(treebank.offsets[index + 1]))
     return {
         "forms": sentence.forms,
-        "tags": sentence.tags,
+        "tags": [tags.names[i] for i in tags.ids[words]],
         "heads": sentence.heads,
         "labels": sentence.labels,
     }
 
 
 def _errors(row: Mapping[str, Any], gold: Mapping[str, Any]) -> dict[str, int]:
-    """Count wrong tags, heads and, under right heads, labels; what gold leaves open is right."""
-    pairs = zip(row["heads"], gold["heads"], row["labels"], gold["labels"], strict=True)
+    """Count wrong tags, heads and, under right heads, labels.
+
+    What gold leaves open is right; what the sentence leaves open throughout is not judged.
+    """
+    tags = zip(row["tags"], gold["tags"], strict=True)
+    heads = list(zip(row["heads"], gold["heads"], strict=True))
+    labels = zip(heads, row["labels"], gold["labels"], strict=True)
+    tagged = any(tag != "_" for tag in row["tags"])
+    parsed = any(head >= 0 for head in row["heads"])
     return {
-        "tags": sum(g not in ("_", t) for t, g in zip(row["tags"], gold["tags"], strict=True)),
-        "heads": sum(g >= 0 and h != g for h, g in zip(row["heads"], gold["heads"], strict=True)),
+        "tags": sum(right not in ("_", tag) for tag, right in tags) if tagged else 0,
+        "heads": sum(right >= 0 and head != right for head, right in heads) if parsed else 0,
         "labels": sum(
-            h == g and "_" not in (one, right) and one != right for h, g, one, right in pairs
+            head == right and "_" not in (label, known) and label != known
+            for (head, right), label, known in labels
         ),
     }

@@ -14,7 +14,7 @@ from syntagma.reports.sentences import (
     start_of,
 )
 
-WRAP, MARGIN, GAP, ROW = 880.0, 8.0, 12.0, 70.0
+WRAP, MARGIN, GAP = 880.0, 8.0, 12.0
 Alternatives = Sequence[Sequence[tuple[str, float]]]
 
 
@@ -42,12 +42,13 @@ def draw_tags(
 ) -> Picture:
     """Draw a tagged sentence for a page that brings the styles."""
     tags, right_tags = shown_tags(sentence), gold_tags(sentence, gold)
+    row = 54.0 if tags == right_tags else 70.0
     body, x, y, widest = ['<g class="sy-words">'], MARGIN, MARGIN, 0.0
     for i, (whole, tag, right) in enumerate(zip(sentence.forms, tags, right_tags, strict=True)):
         form, probability = shorten(whole), probability_of(confidence, i)
         room = max(text_width(form), text_width(tag, 12.0) + 14, text_width(right, 12.0) + 14)
         if x > MARGIN and x + room > WRAP:
-            x, y = MARGIN, y + ROW
+            x, y = MARGIN, y + row
         others = [pair for pair in alternatives[i] if pair[0] != tag] if alternatives else []
         hover = [whole, tag if probability is None else f"{tag} {share(probability)}"]
         hover += [f"{other} {share(chance)}" for other, chance in others]
@@ -61,7 +62,7 @@ def draw_tags(
     pairs = " ".join(f"{form}/{tag}" for form, tag in zip(sentence.forms, tags, strict=True))
     return picture(
         max(widest, MARGIN) - GAP + MARGIN,
-        y + ROW,
+        y + row + MARGIN / 2,
         "".join(body) + "</g>",
         kind="sy-tags",
         title=f"Tags: {start_of(sentence)}",

@@ -58,6 +58,7 @@ def _regular(verb: str) -> list[str]:
     """Return past, participle, third person and gerund of a regular verb."""
     if verb.endswith("y") and verb[-2] not in "aeiou":
         return [verb[:-1] + "ied", verb[:-1] + "ied", verb[:-1] + "ies", verb + "ing"]
-    stem = verb[:-1] if verb.endswith("e") and not verb.endswith("ee") else verb
+    past = verb + "d" if verb.endswith("e") else verb + "ed"
     third = verb + "es" if verb.endswith(("o", "s", "x", "ch", "sh", "z")) else verb + "s"
-    return [stem + "ed", stem + "ed", third, stem + "ing"]
+    stem = verb[:-1] if verb.endswith("e") and not verb.endswith("ee") else verb
+    return [past, past, third, stem + "ing"]

@@ -194,7 +194,7 @@ _NOUN_PARTS = {
         "water wind stone snow sand rail oil corn mill wood church farm market north south ",
     ),
     "thing": (
-        "wheel: board: pot: bell: box: pipe: case: shelf: lamp: cart: rack:",
+        "wheel: board: pot: bell: box: pipe: case: hook: lamp: cart: rack:",
         "water wind stone fire snow sand rain hand oil steel corn milk wood iron paper silver ",
     ),
     "food": (

@@ -142,17 +142,24 @@ class Sampler:
 
     # ---- drawing ------------------------------------------------------------------------------
     def draw(self, count: int, rng: np.random.Generator, max_length: int | None) -> Drawn:
-        """Draw trees until ``count`` are no longer than ``max_length`` words; return these."""
-        levels = self._levels(count, rng)
-        drawn = self._assemble(levels)
+        """Draw trees; those of more than ``max_length`` words are replaced by later draws."""
+        if count < 1:
+            raise ValueError(f"count: expected at least 1, found {count}")
+        drawn = self._assemble(self._levels(count, rng))
         if max_length is None:
             return drawn
-        lengths = np.diff(drawn.trees.word_offsets)
-        keep = lengths <= max_length
-        if keep.all():
-            return drawn
-        more = self.draw(int((~keep).sum()), rng, max_length)
-        return _merge(drawn, more, np.where(keep, np.arange(count), count + np.cumsum(~keep) - 1))
+        long = np.flatnonzero(np.diff(drawn.trees.word_offsets) > max_length)
+        failures = 0
+        while len(long):
+            more = self._assemble(self._levels(max(count, 1000), rng))
+            short = np.flatnonzero(np.diff(more.trees.word_offsets) <= max_length)[: len(long)]
+            failures = 0 if len(short) else failures + 1
+            if failures == 20:
+                raise ValueError(f"max_length: no tree has at most {max_length} words")
+            order = np.arange(count)
+            order[long[: len(short)]] = count + short
+            drawn, long = _merge(drawn, more, order), long[len(short) :]
+        return drawn
 
     def _levels(self, count: int, rng: np.random.Generator) -> list[_Level]:
         """Expand all trees together, level by level."""

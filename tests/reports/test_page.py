@@ -188,6 +188,15 @@ def twice(words):
     return Treebank.from_sentences([words] * 2, upos=[words] * 2, heads=heads, labels=[words] * 2)
 
 
+def test_a_tree_too_wide_to_draw_is_shown_as_tags():
+    size = page.LONGEST + 1
+    heads = [[0] + [1] * (size - 1)]
+    treebank = Treebank.from_sentences([["w"] * size], upos=[["X"] * size], heads=heads)
+    parsed = check(render_treebank(treebank))
+    assert parsed.svgs[0]["class"] == "sy-picture sy-tags"
+    assert f"The tree of {size} words is too wide to draw." in parsed.words
+
+
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.lists(FIELD.filter(lambda text: text != "_"), min_size=1, max_size=6))
 def test_all_text_is_inert(words):

@@ -3,6 +3,7 @@
 from syntagma.evaluation.attachment import Attachment, score_attachment
 from syntagma.evaluation.calibration import Calibration, calibrate
 from syntagma.evaluation.comparison import Evaluation, evaluate
+from syntagma.evaluation.counting import Ratio
 from syntagma.evaluation.punctuation import punctuation
 from syntagma.evaluation.significance import (
     Difference,
@@ -19,6 +20,7 @@ __all__ = [
     "Difference",
     "Evaluation",
     "Interval",
+    "Ratio",
     "Tagging",
     "bootstrap_difference",
     "bootstrap_intervals",

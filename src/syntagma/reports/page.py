@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import syntagma
+from syntagma.evaluation.comparison import check_same_text
 from syntagma.reports.axes import figure
 from syntagma.reports.charts import Series, line_chart, reliability_chart
 from syntagma.reports.confusion import confusion_chart
@@ -43,6 +44,7 @@ BREAKDOWNS = {
     "by_arc_length": "By arc length",
     "by_tag": "By tag of the word",
 }
+LONGEST = 500  # words of a sentence whose tree is drawn
 MOST_ROWS = 20  # of a table
 EAGER = 100  # sentences in the page at once; the others are unfolded as the reader comes near
 
@@ -92,8 +94,6 @@ def render_treebank(
     given; ``limit`` keeps the first sentences only.
     """
     if gold is not None:
-        from syntagma.evaluation.comparison import check_same_text
-
         check_same_text(gold, treebank)
     count = len(treebank) if limit is None else max(0, min(limit, len(treebank)))
     sentences = [_shown(row) for row in sentence_rows(treebank, range(count), gold=gold)]
@@ -115,19 +115,29 @@ def render_treebank(
 
 
 def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Draw one sentence of the summary: its tree, else its tags."""
+    """Draw one sentence of the summary: its tree, else its tags.
+
+    A tree of very many words could not be read and would be slow to lay out.
+    """
     sentence = _drawn(row)
     gold = _drawn(row["gold"]) if "gold" in row else None
     stated = row["probability"]
     picture: Picture | None = None
-    tree = any(head >= 0 for head in sentence.heads)
+    parsed = any(head >= 0 for head in sentence.heads)
+    tree = parsed and len(sentence.forms) <= LONGEST
     if tree:
         picture = draw_tree(sentence, gold=gold, confidence=stated.get("heads"))
     elif any(tag != "_" for tag in sentence.tags):
         picture = draw_tags(sentence, gold=gold, confidence=stated.get("tags"))
     errors = row.get("errors", {})
     wrong = [_plural(count, f"wrong {kind[:-1]}") for kind, count in errors.items() if count]
-    return {**row, "tree": tree, "picture": picture, "wrong": ", ".join(wrong)}
+    return {
+        **row,
+        "tree": tree,
+        "too_long": parsed and not tree,
+        "picture": picture,
+        "wrong": ", ".join(wrong),
+    }
 
 
 def _drawn(row: Mapping[str, Any]) -> Drawn:

@@ -104,10 +104,12 @@ class LatentGrammar:
                 matrix[rows, columns] += rule.probability[:, None] * child
         return matrix
 
-    @property
+    @cached_property
     def spectral_radius(self) -> float:
         """Growth of the trees from level to level; below 1, so that they end."""
-        return float(np.abs(np.linalg.eigvals(self.expected_children)).max())
+        # tags have no children: their rows are zero and add only zeros to the spectrum
+        inner = np.flatnonzero(self.expected_children.any(axis=1))
+        return float(np.abs(np.linalg.eigvals(self.expected_children[np.ix_(inner, inner)])).max())
 
     # ---- exact expectations -------------------------------------------------------------------
     @cached_property

@@ -16,7 +16,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,7 +25,10 @@ from syntagma.corpora.generated.grammar import Attachment, Emission, LatentGramm
 State = tuple[str, ...]
 Weights = dict[str, float]
 # the words of a tag in a state, each as (word, lemma) with its weight, and its universal tag
-Lexicon = Callable[[str, Mapping[str, str]], tuple[dict[tuple[str, str], float], str]]
+Words = tuple[dict[tuple[str, str], float], str]
+Lexicon = Callable[[str, Mapping[str, str]], Words]
+# what is known of one rule, by the state of its left side: its weight, its children's states, arcs
+Rows = dict[State, tuple[float, list[dict[State, float]], Attachment]]
 
 _NODE = re.compile(
     r"(?P<symbol>[^\s{^@:]+)(?:\{(?P<features>[^}]*)\})?(?P<head>\^)?"
@@ -72,15 +75,6 @@ class _Line:
         return all(state[feature] in values for feature, values in self.needs.items())
 
 
-@dataclass
-class _Expansion:
-    """What is known of one skeleton: by state of the left side, its weight and its children."""
-
-    rows: dict[State, tuple[float, list[dict[State, float]], Attachment]] = field(
-        default_factory=dict
-    )
-
-
 def compile_language(rules: str, language: Language) -> LatentGrammar:
     """Make the grammar of all states that can be reached; the first rule's left side starts."""
     lines = [_parse(line) for line in rules.splitlines() if line.strip() and line.strip()[0] != "#"]
@@ -89,8 +83,8 @@ def compile_language(rules: str, language: Language) -> LatentGrammar:
         by_left.setdefault(line.left, []).append(line)
     top = lines[0].left
     reached: dict[str, dict[State, int]] = {top: {}}
-    expansions: dict[tuple[str, ...], _Expansion] = {}
-    words: dict[str, dict[State, tuple[dict[tuple[str, str], float], str]]] = {}
+    expansions: dict[tuple[str, ...], Rows] = {}
+    words: dict[str, dict[State, Words]] = {}
     agenda = [(top, state) for state in _all_states(top, language)]
     while agenda:
         symbol, state = agenda.pop(0)
@@ -108,7 +102,7 @@ def compile_language(rules: str, language: Language) -> LatentGrammar:
         total = sum(line.weight for line in usable)
         for line in usable:
             children = [_child_states(child, values, language, line) for child in line.children]
-            rows = expansions.setdefault(line.skeleton, _Expansion()).rows
+            rows = expansions.setdefault(line.skeleton, {})
             if state in rows:
                 raise ValueError(f"{line.text!r}: another rule with these symbols fits {values}")
             rows[state] = (line.weight / total, children, line.attachment)
@@ -188,8 +182,8 @@ def _child_states(
 
 def _assemble(
     reached: dict[str, dict[State, int]],
-    expansions: dict[tuple[str, ...], _Expansion],
-    words: dict[str, dict[State, tuple[dict[tuple[str, str], float], str]]],
+    expansions: dict[tuple[str, ...], Rows],
+    words: dict[str, dict[State, Words]],
     language: Language,
 ) -> LatentGrammar:
     """Number symbols, states and words, and fill the matrices."""
@@ -200,12 +194,12 @@ def _assemble(
         for symbol in symbols
     ]
     rules = []
-    for (left, *right), expansion in expansions.items():
+    for (left, *right), rows in expansions.items():
         size = len(reached[left])
         probability = np.zeros(size)
         children = [np.zeros((size, len(reached[symbol]))) for symbol in right]
         attachments: list[Attachment | None] = [None] * size
-        for state, (weight, distributions, attachment) in expansion.rows.items():
+        for state, (weight, distributions, attachment) in rows.items():
             row = reached[left][state]
             probability[row], attachments[row] = weight, attachment
             for symbol, matrix, distribution in zip(right, children, distributions, strict=True):

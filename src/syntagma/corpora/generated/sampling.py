@@ -65,9 +65,6 @@ class Sampler:
         size = int(offsets[-1])
         self.symbol_of = np.repeat(np.arange(len(grammar.symbols)), np.diff(offsets))
         self.is_tag = np.isin(self.symbol_of, list(grammar.emissions))
-        self.labels = ["root"]
-        self.lemmas: list[str] = []
-        self.upos: list[str] = []
         self._expansions(size)
         self._words(size)
 
@@ -151,7 +148,7 @@ class Sampler:
         long = np.flatnonzero(np.diff(drawn.trees.word_offsets) > max_length)
         failures = 0
         while len(long):
-            more = self._assemble(self._levels(max(count, 1000), rng))
+            more = self._assemble(self._levels(max(2 * len(long), 200), rng))
             short = np.flatnonzero(np.diff(more.trees.word_offsets) <= max_length)[: len(long)]
             failures = 0 if len(short) else failures + 1
             if failures == 20:

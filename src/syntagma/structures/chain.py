@@ -83,13 +83,9 @@ class Chain(Structure):
         """Expected use of every label, pair and triple; written into ``out`` if given."""
         labels = None if out is None else out[0]
         log_partition, parts = self._sum_product(self._chunks(), derive=True, labels=labels)
-        merged = tuple(
-            part if part.ndim == potential.ndim else part.sum(axis=0)
-            for part, potential in zip(parts, self.potentials, strict=True)
-        )
         if out is None:
-            return Marginals(log_partition, merged)
-        for target, part in zip(out[1:], merged[1:], strict=True):
+            return Marginals(log_partition, parts)
+        for target, part in zip(out[1:], parts[1:], strict=True):
             target[:] = part
         return Marginals(log_partition, out)
 
@@ -136,7 +132,8 @@ class Chain(Structure):
             for order, table in enumerate(self.potentials)
         ]
         piece = Chain(tables[0], tables[1], self.offsets[first : last + 1] - start, *tables[2:])
-        log_partition, parts = piece._sum_product(np.arange(last - first + 1), derive=True)
+        bounds = np.arange(last - first + 1)
+        log_partition, parts = piece._sum_product(bounds, derive=True, merge=False)
         entropy = log_partition - piece._expected_score(parts)
         return np.where(np.isfinite(log_partition), np.maximum(entropy, 0.0), 0.0)
 
@@ -173,53 +170,69 @@ class Chain(Structure):
     def _chunks(self) -> Offsets:
         """Bounds of chunks of sentences: a matter of shapes, never of the number of threads."""
         words, cells = len(self.labels), self.labels.shape[1] ** len(self.potentials)
-        count = max(1, min(64, words // 64, _CELLS // cells, len(self)))
+        # many words for each chunk where its sums are large: clearing and adding them costs too
+        count = max(1, min(64, words // (64 + cells // 64), _CELLS // cells, len(self)))
         bounds = np.searchsorted(self.offsets, np.linspace(0, words, count + 1)[1:-1])
         return np.array([0, *bounds, len(self)], dtype=np.int64)
 
     def _sum_product(
-        self, bounds: Offsets, *, derive: bool, labels: FloatArray | None = None
+        self,
+        bounds: Offsets,
+        *,
+        derive: bool,
+        merge: bool = True,
+        labels: FloatArray | None = None,
     ) -> tuple[FloatArray, tuple[FloatArray, ...]]:
-        """Log partitions and, with ``derive``, parts: of shared tables, one for each chunk."""
+        """Log partitions and, with ``derive``, parts: of shared tables summed, or by chunk."""
         states = self._states()
-        order, _, weights, weights_vary, transitions, transitions_vary, _ = states
         words, size = self.labels.shape
         width = -(-size // chain_kernels.LANES) * chain_kernels.LANES
         chunks = len(bounds) - 1
-        contexts, rows = weights.shape[1], transitions.shape[1]
+        _, _, weights, weights_vary, transitions, transitions_vary, _ = states
+        vary = (weights_vary, transitions_vary)
+        heights = (weights.shape[1], transitions.shape[1])
         log_partition = np.empty(len(self))
         status = np.empty(len(self), dtype=np.int64)
         if labels is None:
             labels = np.empty((words if derive else 0, size))
-        tables, sums, marginals = [], [], []
-        for height, vary in ((contexts, weights_vary), (rows, transitions_vary)):
-            tables.append(np.empty((1, height, width)))
-            sums.append(np.zeros((chunks, height if derive and not vary else 0, width)))
-            marginals.append(np.zeros((words if derive and vary else 0, height, size)))
+        tables = [np.empty((1, height, width)) for height in heights]
+        by_word = [
+            np.zeros((words if derive and varies else 0, height, size))
+            for height, varies in zip(heights, vary, strict=True)
+        ]
+        held = [
+            height if derive and not varies else 0
+            for height, varies in zip(heights, vary, strict=True)
+        ]
+        sums = [np.zeros((chunks, height, width)) for height in held]
         chain_kernels.sum_product(
             *states, bounds, derive, log_partition, status, labels,
-            marginals[0], sums[0], marginals[1], sums[1], *tables,
+            by_word[0], sums[0], by_word[1], sums[1], *tables,
         )  # fmt: skip
-        if sums[1].size:
+        if merge:
+            sums = [part.sum(axis=0, keepdims=True) for part in sums]
+        if held[1]:
             sums[1] *= tables[1]
         sums = [part[:, :, :size] for part in sums]
         lost = np.flatnonzero(status == chain_kernels.LOST)
         if len(lost):
-            extra = [np.zeros(part.shape) for part in sums]
+            extra = [np.zeros((chunks, height, size)) for height in held]
             chain_log.log_sum_product(
                 *states, lost, np.searchsorted(lost, bounds), derive, log_partition, labels,
-                marginals[0], extra[0], marginals[1], extra[1],
+                by_word[0], extra[0], by_word[1], extra[1],
             )  # fmt: skip
+            if merge:
+                extra = [part.sum(axis=0, keepdims=True) for part in extra]
             sums = [part + more for part, more in zip(sums, extra, strict=True)]
-        found = [
-            marginal if vary else part
-            for marginal, part, vary in zip(
-                marginals, sums, (weights_vary, transitions_vary), strict=True
-            )
-        ]
-        shapes = [(-1, *(size,) * (n + 1)) for n in range(1, order + 1)]
-        parts = [part.reshape(shape) for part, shape in zip(found[-order:], shapes, strict=True)]
-        return log_partition, (labels, *parts)
+        if not derive:
+            return log_partition, ()
+        parts = [labels]
+        for n, table in enumerate(self.potentials[1:], start=2 - len(self.potentials[1:])):
+            if vary[n]:
+                parts.append(by_word[n].reshape(-1, *table.shape[1:]))
+            else:
+                parts.append(sums[n].reshape(*(() if merge else (chunks,)), *table.shape))
+        return log_partition, tuple(parts)
 
 
 def expectations(

@@ -12,119 +12,88 @@ the chain may die out): the sentence is then reported as `LOST`, to be done agai
 When no state does, all sums are exact to rounding: what is flushed to zero is below 1e-308, against
 at least 1e-270 that is kept.
 
-Rows of labels are padded with zeros to a multiple of `LANES`, and kernels address flat arrays with
-unsigned offsets (a signed index costs a test for negative numbers and keeps loops from becoming
-vector instructions).
+Rows of labels are padded with zeros to a multiple of `LANES`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit, prange
-from numpy.typing import NDArray
 
 from syntagma.structures.base import FloatArray, Offsets
+from syntagma.structures.chain_lanes import LANES, combine, extremes, spread
 from syntagma.structures.exponential import exponential
 
-LANES = 8
 FLOOR = 1e-270
+SLIGHT = 1e-20  # a total below it is divided out at once
 SMALLEST = -690.0  # log of what a finite potential is at least worth: below FLOOR, above zero
 DONE, IMPOSSIBLE, LOST = 0, 1, 2
 
-Index = NDArray[np.uint64]
-
-_ONE = np.uint64(1)
-_TWO = np.uint64(2)
-_THREE = np.uint64(3)
-_FOUR = np.uint64(4)
-
-
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def combine(x, x0, xs, rows, count, m, m0, ms, out, o0, width):  # type: ignore[no-untyped-def]
-    """Write ``out[k] = sum over i in rows of x[i] * m[i, k]``."""
-    target = out[o0 : o0 + width]
-    for k in range(width):
-        target[k] = 0.0
-    a = np.uint64(0)
-    while a + _FOUR <= count:
-        i0, i1, i2, i3 = rows[a], rows[a + _ONE], rows[a + _TWO], rows[a + _THREE]
-        v0, v1, v2, v3 = x[x0 + i0 * xs], x[x0 + i1 * xs], x[x0 + i2 * xs], x[x0 + i3 * xs]
-        p0, p1, p2, p3 = m0 + i0 * ms, m0 + i1 * ms, m0 + i2 * ms, m0 + i3 * ms
-        for k in range(width):
-            target[k] += (v0 * m[p0 + k] + v1 * m[p1 + k]) + (v2 * m[p2 + k] + v3 * m[p3 + k])
-        a += _FOUR
-    while a < count:
-        v0, p0 = x[x0 + rows[a] * xs], m0 + rows[a] * ms
-        for k in range(width):
-            target[k] += v0 * m[p0 + k]
-        a += _ONE
-
-
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def dots(m, m0, ms, rows, count, w, w0, out, o0, os, width):  # type: ignore[no-untyped-def]
-    """Write ``out[i] = sum over k of m[i, k] * w[k]`` for i in rows."""
-    for a in range(count):
-        i = rows[a]
-        p = m0 + i * ms
-        total = 0.0
-        for k in range(width):
-            total += m[p + k] * w[w0 + k]
-        out[o0 + i * os] = total
-
-
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def spread(x, x0, xs, rows, count, w, w0, out, o0, os, width):  # type: ignore[no-untyped-def]
-    """Add ``out[i, k] += x[i] * w[k]`` for i in rows."""
-    for a in range(count):
-        i = rows[a]
-        v = x[x0 + i * xs]
-        if v > 0.0:
-            p = o0 + i * os
-            for k in range(width):
-                out[p + k] += v * w[w0 + k]
-
-
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
-def largest(values: FloatArray) -> float:
-    """Return the largest of a flat array, or 0 if all are -inf."""
-    top = -np.inf
-    for i in range(len(values)):
-        top = max(top, values[i])
-    return top if top > -np.inf else 0.0
-
 
 @njit(cache=True, nogil=True)
-def exponential_rows(values: FloatArray, out: FloatArray, floored: bool) -> float:
-    """Exponentiate (rows, labels) into padded rows after subtracting the maximum, and return it.
+def exponential_rows(values: FloatArray, out: FloatArray) -> float:
+    """Exponentiate a table into padded rows after subtracting its maximum, and return that.
 
-    With ``floored``, finite potentials stay above zero, so that zero says forbidden.
+    Finite potentials stay above zero: zero says forbidden.
     """
     rows, width = values.shape
-    shift = largest(values.reshape(rows * width))
+    top, _ = spread_of(values.reshape(values.size), 0, values.size)
+    shift = top if top > -np.inf else 0.0
     for r in range(rows):
         source, target = values[r], out[r]
-        if floored:
-            for k in range(width):
-                x = source[k] - shift
-                e = exponential(max(x, SMALLEST))
-                target[k] = e if x > -np.inf else 0.0
-        else:
-            for k in range(width):
-                target[k] = exponential(source[k] - shift)
-        for k in range(width, out.shape[1]):
-            target[k] = 0.0
+        for k in range(width):
+            e = exponential(max(source[k] - shift, SMALLEST))
+            target[k] = e if source[k] > -np.inf else 0.0
+        target[width:] = 0.0
     return shift
 
 
 @njit(cache=True, nogil=True)
-def allowed_labels(row: FloatArray, labels: int, out: Index) -> int:
-    """List the labels whose weight is not zero; return how many."""
-    count = 0
-    for k in range(labels):
-        if row[k] > 0.0:
-            out[count] = np.uint64(k)
-            count += 1
-    return count
+def spread_of(values: FloatArray, start: int, count: int) -> tuple[float, float]:
+    """Return the largest and the smallest of some numbers of a flat array."""
+    if count >= LANES:
+        return extremes(values, start, count)
+    top, low = -np.inf, np.inf
+    for i in range(start, start + count):
+        top, low = max(top, values[i]), min(low, values[i])
+    return top, low
+
+
+@njit(cache=True, nogil=True)
+def exponential_words(
+    labels: FloatArray, start: int, out: FloatArray, allowed: Offsets, counts: Offsets
+) -> float:
+    """Exponentiate the labels of a sentence, word by word, and list those allowed at each word.
+
+    Returns the sum of the maxima that were subtracted.
+    """
+    words, size = len(counts), labels.shape[1]
+    flat = labels.reshape(labels.size)
+    shifts = 0.0
+    for t in range(words):
+        top, low = spread_of(flat, (start + t) * size, size)
+        shift = top if top > -np.inf else 0.0
+        shifts += shift
+        source, target, listed = labels[start + t], out[t], allowed[t]
+        for k in range(size):
+            target[k] = source[k] - shift
+        target[size:] = -np.inf
+        if low > -np.inf:
+            counts[t] = size
+            for k in range(size):
+                listed[k] = k
+        else:
+            count = 0
+            for k in range(size):
+                if source[k] > -np.inf:
+                    listed[count] = k
+                    count += 1
+            counts[t] = count
+    every = out.reshape(out.size)
+    for i in range(words * out.shape[1]):  # one long loop: no scalar rest for each word
+        e = exponential(max(every[i], SMALLEST))
+        every[i] = e if every[i] > -np.inf else 0.0
+    return shifts
 
 
 @njit(cache=True, nogil=True)
@@ -134,7 +103,7 @@ def unreachable(
     weight: FloatArray,
     word: FloatArray,
     transitions: FloatArray,
-    rows: Index,
+    rows: Offsets,
     order: int,
     t: int,
     j: int,
@@ -150,19 +119,21 @@ def unreachable(
             else:
                 for i in rows:
                     before = previous[i, j] if order == 2 else previous[0, i]
-                    if before > 0.0 and transitions[np.int64(i) * contexts + j, k] > -np.inf:
+                    if before > 0.0 and transitions[i * contexts + j, k] > -np.inf:
                         return False
             state[k] = 0.0
     return True
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def weigh(state: FloatArray, weight: FloatArray, word: FloatArray) -> tuple[float, int]:
+def weigh(
+    state: FloatArray, weight: FloatArray, word: FloatArray, scale: float
+) -> tuple[float, int]:
     """Multiply in the weights of the states; return their sum and how many look too small."""
     total = 0.0
     small = 0
     for k in range(len(state)):
-        u = state[k] * (weight[k] * word[k])
+        u = state[k] * (weight[k] * word[k]) * scale
         state[k] = u
         total += u
         small += 1 if (u < FLOOR) & (word[k] > 0.0) & (weight[k] > 0.0) else 0
@@ -183,99 +154,93 @@ def forward(
     word_table: FloatArray,
     weight_tables: FloatArray,
     transition_tables: FloatArray,
-    allowed: Index,
+    allowed: Offsets,
     counts: Offsets,
     alpha: FloatArray,
     scales: FloatArray,
 ) -> tuple[float, int]:
-    """Fill ``alpha`` with normalised forward probabilities; return log Z and how it went.
+    """Fill ``alpha`` with forward sums; return log Z and how it went.
 
+    ``scales[t]`` is what the sums at word t were multiplied by to keep them near 1; the entry after
+    the last word is one over its total, so that the product of all is 1 / Z up to maxima.
     Tables that vary are filled here, one for each word if ``keep``, else one that is used again.
     """
-    width = np.uint64(alpha.shape[2])
-    contexts = np.uint64(alpha.shape[1])
-    size = width * contexts
+    contexts, width = alpha.shape[1:]
+    size, step = contexts * width, width if order == 2 else 1  # from state (i, j) to (i + 1, j)
     flat_alpha = alpha.reshape(alpha.size)
     flat_tables = transition_tables.reshape(transition_tables.size)
-    table_size = np.uint64(transition_tables.shape[1]) * width
-    none = np.uint64(0)
-    step = width if order == 2 else _ONE  # from state (i, j) to state (i + 1, j)
-    log_partition = 0.0
+    log_partition = exponential_words(labels, start, word_table[:words], allowed, counts[:words])
     product = 1.0
+    scales[0] = 1.0
     for t in range(words):
-        log_partition += exponential_rows(
-            labels[start + t : start + t + 1], word_table[t : t + 1], True
-        )
-        counts[t] = allowed_labels(word_table[t], labels.shape[1], allowed[t])
         weight_slot = transition_slot = 0
-        if t == 0:
-            alpha[0, 0] = word_table[0]
-        elif order == 2 and weights_vary:
+        if order == 2 and t > 0 and weights_vary:
             weight_slot = t if keep else 0
-            log_partition += exponential_rows(weights[start + t], weight_tables[weight_slot], True)
+            log_partition += exponential_rows(weights[start + t], weight_tables[weight_slot])
         if t >= order and transitions_vary:
             transition_slot = t if keep else 0
             log_partition += exponential_rows(
-                transitions[start + t], transition_tables[transition_slot], False
+                transitions[start + t], transition_tables[transition_slot]
             )
+        weight, table = weight_tables[weight_slot], transition_slot * len(transitions[0]) * width
         total = 0.0
-        small = 0
         if t == 0:
+            alpha[0, 0] = word_table[0]
             for k in range(labels.shape[1]):
                 total += alpha[0, 0, k]
-                small += 1 if alpha[0, 0, k] < FLOOR and alpha[0, 0, k] > 0.0 else 0
-            if small:
-                return 0.0, LOST
+                if 0.0 < alpha[0, 0, k] < FLOOR:
+                    return 0.0, LOST
         else:
-            weight = weight_tables[weight_slot]
-            before = np.uint64(t - 1) * size
-            now = np.uint64(t) * size
-            table = np.uint64(transition_slot) * table_size
+            past = max(t - order, 0)
+            rows, count = allowed[past], counts[past]
             for a in range(counts[t - 1] if order == 2 else 1):
-                j = allowed[t - 1, a] if order == 2 else none
+                j = allowed[t - 1, a] if order == 2 else 0
+                state = alpha[t, j]
                 if t < order:
-                    alpha[t, j] = alpha[0, 0, j]
+                    state[:] = alpha[0, 0, j]
                 else:
-                    rows = allowed[t - order]
                     combine(
                         flat_alpha,
-                        before + j,
+                        (t - 1) * size + j,
                         step,
                         rows,
-                        np.uint64(counts[t - order]),
+                        count,
                         flat_tables,
                         table + j * width,
                         size,
                         flat_alpha,
-                        now + j * width,
-                        width,
+                        t * size + j * width,
+                        width // LANES,
+                        False,
                     )
-                added, small = weigh(alpha[t, j], weight[j], word_table[t])
+                added, small = weigh(state, weight[j], word_table[t], scales[t])
                 total += added
                 if small and not unreachable(
-                    alpha[t, j],
+                    state,
                     alpha[t - 1],
                     weight,
                     word_table[t],
                     transitions[start + t if transitions_vary else 0],
-                    allowed[max(t - order, 0), : counts[max(t - order, 0)]],
+                    rows[:count],
                     order,
                     t,
-                    np.int64(j),
+                    j,
                 ):
                     return 0.0, LOST
         if total == 0.0:
             return -np.inf, IMPOSSIBLE
-        scales[t] = 1.0 / total
-        for a in range(counts[t - 1] if order == 2 and t > 0 else 1):
-            j = allowed[t - 1, a] if order == 2 and t > 0 else none
-            row = alpha[t, j]
-            for k in range(len(row)):
-                row[k] *= scales[t]
-        product *= total
-        if product < 1e-30 or product > 1e30:
-            log_partition += np.log(product)
-            product = 1.0
+        if total < SLIGHT:  # products with the next transitions must not underflow
+            for a in range(counts[t - 1] if order == 2 else 1):
+                alpha[t, allowed[t - 1, a] if order == 2 else 0] /= total
+            scales[t] /= total
+            scales[t + 1] = 1.0
+            log_partition += np.log(total)
+        else:
+            scales[t + 1] = 1.0 / total
+            product *= total
+            if product < SLIGHT or product > 1.0 / SLIGHT:
+                log_partition += np.log(product)
+                product = 1.0
     return log_partition + np.log(product), DONE
 
 
@@ -294,6 +259,15 @@ def state_marginals(
         after[k] *= state[k]
 
 
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def dot(a: FloatArray, b: FloatArray) -> float:
+    """Sum the products of two rows."""
+    total = 0.0
+    for k in range(len(a)):
+        total += a[k] * b[k]
+    return total
+
+
 @njit(cache=True, nogil=True)
 def backward(
     order: int,
@@ -303,8 +277,9 @@ def backward(
     weight_tables: FloatArray,
     weights_vary: bool,
     transition_tables: FloatArray,
+    reversed_table: FloatArray,
     transitions_vary: bool,
-    allowed: Index,
+    allowed: Offsets,
     counts: Offsets,
     alpha: FloatArray,
     scales: FloatArray,
@@ -314,83 +289,137 @@ def backward(
     weight_marginals: FloatArray,
     weight_sums: FloatArray,
     transition_marginals: FloatArray,
-    transition_sums: FloatArray,
 ) -> None:
-    """Add up marginals from the end of a sentence whose forward probabilities are known.
-
-    ``transition_sums`` gets the sums still to be multiplied by the (shared) transitions.
-    """
+    """Fill marginals and ``flow`` from the end of a sentence whose forward sums are known."""
     labels = label_marginals.shape[1]
-    width = np.uint64(alpha.shape[2])
-    contexts = np.uint64(alpha.shape[1])
-    size = width * contexts
-    step = width if order == 2 else _ONE
-    flat_alpha, flat_beta = alpha.reshape(alpha.size), beta.reshape(beta.size)
+    contexts, width = beta.shape
     flat_flow = flow.reshape(flow.size)
-    flat_tables = transition_tables.reshape(transition_tables.size)
-    flat_sums = transition_sums.reshape(transition_sums.size)
-    table_size = np.uint64(transition_tables.shape[1]) * width
-    none = np.uint64(0)
-    beta[:] = 1.0
+    flat_reversed = reversed_table.reshape(reversed_table.size)
+    pulled = np.empty(width)
+    beta[:] = scales[words]
     for t in range(words - 1, -1, -1):
         weight = weight_tables[t if weights_vary else 0]
-        table = np.uint64(t) * table_size if transitions_vary else none
         marginal = label_marginals[start + t]
-        before = np.uint64(max(t - 1, 0)) * size
-        for a in range(counts[t - 1] if order == 2 and t > 0 else 1):
-            j = allowed[t - 1, a] if order == 2 and t > 0 else none
-            state_marginals(alpha[t, j], beta[j], weight[j], word_table[t], scales[t], flow[j])
+        marginal[:] = 0.0
+        paired = order == 2 and t > 0
+        used = counts[t - 1] if paired else 1
+        for a in range(used):
+            j = allowed[t - 1, a] if paired else 0
+            after = beta[j]
+            state_marginals(alpha[t, j], after, weight[j], word_table[t], scales[t], flow[t, j])
             for k in range(labels):
-                marginal[k] += beta[j, k]
-            if order == 2 and t > 0:
-                if weights_vary:
-                    weight_marginals[start + t, j] = beta[j, :labels]
-                else:
-                    for k in range(labels):
-                        weight_sums[j, k] += beta[j, k]
-            if t >= order:
-                rows, count = allowed[t - order], np.uint64(counts[t - order])
-                if transitions_vary:
-                    for b in range(count):
-                        i = rows[b]
-                        share = flat_alpha[before + j + i * step]
-                        row = np.int64(i * contexts + j)
-                        target = transition_marginals[start + t, row]
-                        source = transition_tables[t, row]
-                        for k in range(labels):
-                            target[k] = share * source[k] * flow[j, k]
-                else:
-                    spread(
-                        flat_alpha,
-                        before + j,
-                        step,
-                        rows,
-                        count,
-                        flat_flow,
-                        j * width,
-                        flat_sums,
-                        j * width,
-                        size,
-                        width,
-                    )
-        for a in range(counts[t - 1] if order == 2 and t > 0 else 1):
-            j = allowed[t - 1, a] if order == 2 and t > 0 else none
-            if t >= order:
-                dots(
-                    flat_tables,
-                    table + j * width,
-                    size,
-                    allowed[t - order],
-                    np.uint64(counts[t - order]),
+                marginal[k] += after[k]
+            if paired and weights_vary:
+                weight_marginals[start + t, j] = after[:labels]
+            elif paired:
+                weight_sum = weight_sums[j]
+                for k in range(width):
+                    weight_sum[k] += after[k]
+        if t < order:
+            if t > 0:
+                for a in range(used):
+                    beta[0, allowed[0, a]] = flow[t, allowed[0, a]].sum()
+            continue
+        rows = allowed[t - order]
+        for a in range(used):
+            j = allowed[t - 1, a] if paired else 0
+            if not transitions_vary:
+                combine(
                     flat_flow,
-                    j * width,
-                    flat_beta,
-                    j,
-                    step,
+                    (t * contexts + j) * width,
+                    1,
+                    allowed[t],
+                    counts[t],
+                    flat_reversed,
+                    j * labels * width,
                     width,
+                    pulled,
+                    0,
+                    width // LANES,
+                    False,
                 )
-            elif t > 0:
-                beta[0, j] = flow[j].sum()
+            for b in range(counts[t - order]):
+                i = rows[b]
+                if transitions_vary:
+                    source, row = transition_tables[t, i * contexts + j], flow[t, j]
+                    share = alpha[t - 1, i, j] if order == 2 else alpha[t - 1, 0, i]
+                    target = transition_marginals[start + t, i * contexts + j]
+                    for k in range(labels):
+                        target[k] = share * source[k] * row[k]
+                    pulled[i] = dot(source, row)
+                if order == 2:
+                    beta[i, j] = pulled[i]
+                else:
+                    beta[0, i] = pulled[i]
+
+
+@njit(cache=True, nogil=True)
+def add_transitions(
+    order: int,
+    words: int,
+    word_table: FloatArray,
+    allowed: Offsets,
+    counts: Offsets,
+    alpha: FloatArray,
+    flow: FloatArray,
+    times: Offsets,
+    sums: FloatArray,
+) -> None:
+    """Add what transitions of a sentence are used, still to be multiplied by their table."""
+    contexts, width = alpha.shape[1:]
+    size, step = contexts * width, width if order == 2 else 1
+    flat_alpha, flat_flow = alpha.reshape(alpha.size), flow.reshape(flow.size)
+    flat_sums = sums.reshape(sums.size)
+    labels = allowed.shape[1]
+    if words <= order:
+        return
+    if 2 * counts[:words].sum() < words * labels:  # few labels allowed: word by word
+        for t in range(order, words):
+            for a in range(counts[t - 1] if order == 2 else 1):
+                j = allowed[t - 1, a] if order == 2 else 0
+                spread(
+                    flat_alpha,
+                    (t - 1) * size + j,
+                    step,
+                    allowed[t - order],
+                    counts[t - order],
+                    flat_flow,
+                    t * size + j * width,
+                    flat_sums,
+                    j * width,
+                    size,
+                    width // LANES,
+                )
+        return
+    if order == 2:
+        for t in range(1, words):
+            if counts[t - 1] < labels:
+                clear(alpha[t], word_table[t - 1])
+                clear(flow[t], word_table[t - 1])
+    for j in range(contexts):
+        for i in range(labels):
+            combine(
+                flat_alpha,
+                (order - 1) * size + j + i * step,
+                size,
+                times,
+                words - order,
+                flat_flow,
+                order * size + j * width,
+                size,
+                flat_sums,
+                i * size + j * width,
+                width // LANES,
+                True,
+            )
+
+
+@njit(cache=True, nogil=True)
+def clear(states: FloatArray, word: FloatArray) -> None:
+    """Zero the states whose context is a label that the word before does not allow."""
+    for j in range(len(states)):
+        if word[j] == 0.0:
+            states[j] = 0.0
 
 
 @njit(cache=True, nogil=True)
@@ -404,6 +433,7 @@ def sum_product_chunk(
     transitions: FloatArray,
     transitions_vary: bool,
     transition_table: FloatArray,
+    reversed_table: FloatArray,
     transition_shift: float,
     offsets: Offsets,
     first: int,
@@ -426,16 +456,15 @@ def sum_product_chunk(
     word_table = np.empty((longest, width))
     alpha = np.empty((longest, contexts, width))
     beta = np.empty((contexts, width))
-    flow = np.empty((contexts, width))
-    scales = np.empty(longest)
-    allowed = np.empty((longest, labels.shape[1]), np.uint64)
+    flow = np.empty((longest, contexts, width))
+    times = np.arange(longest)
+    scales = np.empty(longest + 1)
+    allowed = np.empty((longest, labels.shape[1]), np.int64)
     counts = np.empty(longest, np.int64)
     if weights_vary:
         weight_table = np.empty((slots, contexts, width))
     if transitions_vary:
         transition_table = np.empty((slots, transition_table.shape[1], width))
-    if derive:
-        label_marginals[offsets[first] : offsets[last]] = 0.0
     for s in range(first, last):
         start, words = offsets[s], offsets[s + 1] - offsets[s]
         total, state = forward(
@@ -469,6 +498,7 @@ def sum_product_chunk(
                 weight_table,
                 weights_vary,
                 transition_table,
+                reversed_table,
                 transitions_vary,
                 allowed,
                 counts,
@@ -480,8 +510,21 @@ def sum_product_chunk(
                 weight_marginals,
                 weight_sums,
                 transition_marginals,
-                transition_sums,
             )
+            if not transitions_vary:
+                add_transitions(
+                    order,
+                    words,
+                    word_table,
+                    allowed,
+                    counts,
+                    alpha,
+                    flow,
+                    times,
+                    transition_sums,
+                )
+        elif derive:
+            label_marginals[start : start + words] = 0.0
 
 
 @njit(cache=True, nogil=True, parallel=True)
@@ -511,9 +554,16 @@ def sum_product(
     """
     weight_shift = transition_shift = 0.0
     if not weights_vary:
-        weight_shift = exponential_rows(weights[0], weight_table[0], True)
+        weight_shift = exponential_rows(weights[0], weight_table[0])
     if not transitions_vary:
-        transition_shift = exponential_rows(transitions[0], transition_table[0], False)
+        transition_shift = exponential_rows(transitions[0], transition_table[0])
+    contexts, size = weights.shape[1], labels.shape[1]
+    shared = derive and not transitions_vary
+    reversed_table = np.zeros((contexts, size if shared else 0, transition_table.shape[2]))
+    if shared:
+        for j in range(contexts):
+            for i in range(size):
+                reversed_table[j, :, i] = transition_table[0, i * contexts + j, :size]
     for c in prange(len(bounds) - 1):
         sum_product_chunk(
             order,
@@ -525,6 +575,7 @@ def sum_product(
             transitions,
             transitions_vary,
             transition_table,
+            reversed_table,
             transition_shift,
             offsets,
             bounds[c],

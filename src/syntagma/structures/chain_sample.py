@@ -104,9 +104,9 @@ def sample_chain(
     shared_weights = np.empty((1, contexts, width))
     shared_transitions = np.empty((1, rows, width))
     if not weights_vary:
-        exponential_rows(weights[0], shared_weights[0], True)
+        exponential_rows(weights[0], shared_weights[0])
     if not transitions_vary:
-        exponential_rows(transitions[0], shared_transitions[0], False)
+        exponential_rows(transitions[0], shared_transitions[0])
     for s in prange(len(offsets) - 1):
         start, words = offsets[s], offsets[s + 1] - offsets[s]
         weight_tables = np.empty((words, contexts, width)) if weights_vary else shared_weights
@@ -125,10 +125,10 @@ def sample_chain(
             np.empty((words, width)),
             weight_tables,
             tables,
-            np.empty((words, labels.shape[1]), np.uint64),
+            np.empty((words, labels.shape[1]), np.int64),
             np.empty(words, np.int64),
             alpha,
-            np.empty(words),
+            np.empty(words + 1),
         )
         if status[s] == DONE and words > 0:
             for r in range(len(outcome)):

@@ -93,6 +93,10 @@ CONLLU = {
         GOOD + row(head="-1"),
         "4: expected the number of a head, or _, found '-1'",
     ),
+    "a leading zero": (
+        GOOD + row(head="00"),
+        "4: expected the number of a head, or _, found '00'",
+    ),
     "a head outside": (GOOD + row(head="2"), "4: expected a head from 0 to 1, found 2"),
     "its own head": (
         GOOD + row() + row("2", "2"),

@@ -127,6 +127,16 @@ def test_permissions_are_respected(tmp_path):
         stream.write(b"x")
 
 
+def test_the_bytes_are_on_the_disk_before_the_name_changes(tmp_path, monkeypatch):
+    calls = []
+    for name in ("fsync", "replace"):
+        real = getattr(os, name)
+        monkeypatch.setattr(os, name, lambda *a, n=name, r=real: (calls.append(n), r(*a)))
+    with atomic_write(tmp_path / "new") as stream:
+        stream.write(b"x")
+    assert calls == ["fsync", "replace"]
+
+
 def test_mode_and_links_are_kept(tmp_path):
     real, link = tmp_path / "real", tmp_path / "link"
     real.write_bytes(b"earlier")

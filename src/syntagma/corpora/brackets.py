@@ -157,8 +157,8 @@ class Brackets:
                 strict=True,
             )
         ]
-        # a bracket stands before the first leaf it covers; outer brackets come first already
-        order = np.argsort(np.append(2 * before, 2 * np.arange(len(leaves)) + 1), kind="stable")
+        # a bracket stands before the first leaf it covers, after the brackets around it
+        order = np.argsort(np.append(before, np.arange(len(leaves))), kind="stable")
         parts = opened + leaves
         parts = [parts[i] for i in order.tolist()]
         cuts = (self.offsets + self.leaf_offsets).tolist()

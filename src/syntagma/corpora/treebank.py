@@ -177,7 +177,7 @@ class Treebank:
                 columns[name] = Column.blank(total)
                 continue
             _check_sizes(name, lists, offsets)
-            columns[name] = _check_strings(name, Column.of(list(chain.from_iterable(lists))))
+            columns[name] = Column.of(list(chain.from_iterable(lists)))
         if heads is None:
             flat = np.full(total, -1, np.int32)
         else:
@@ -207,6 +207,8 @@ class Treebank:
         check_heads(heads, offsets)
         full = {name: columns.get(name, Column.blank(total)) for name in STRINGS}
         if written is None:
+            for name, column in full.items():
+                _check_strings(name, column)
             written = compose(CONLLU, offsets, written_columns(full, heads))
         if tags is None:
             fields = written.layout.fields

@@ -35,7 +35,7 @@ class TestTagger(ModelContract):
 
 class TestSecondOrderTagger(TestTagger):
     def make(self):
-        return Tagger(order=2, iterations=8, features=("word", "suffix2"), unseen_pairs=True)
+        return Tagger(order=2, iterations=8, features=("word", "suffix2"), unseen_pairs=3)
 
 
 class TestTaggerWithRestrictions(TestTagger):

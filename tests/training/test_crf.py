@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from contracts import PROPERTY
 from syntagma.training.crf import ChainObjective, Weights, parameter_count
-from syntagma.training.emissions import all_votes, word_scores
+from syntagma.training.emissions import choose_votes, sources, word_scores
 from syntagma.training.features import FeatureMap
 
 TEMPLATES = ["bias", "word", "word[-1]", "word|word[1]"]
@@ -27,11 +27,12 @@ def problem(seed: int, order: int, known: float):
     forms = rng.integers(0, 3, size=offsets[-1]).astype(np.int32)
     feature_map = FeatureMap.fit(TEMPLATES, forms, strings, offsets)
     attributes = feature_map.transform(forms, strings, offsets)
-    votes = all_votes(feature_map.size, LABELS)
     allowed = rng.random((len(forms), LABELS)) < 0.7
     allowed[np.arange(len(forms)), rng.integers(0, LABELS, len(forms))] = True
     certain = rng.random(len(forms)) < known
     allowed[certain] = np.eye(LABELS, dtype=bool)[allowed[certain].argmax(1)]
+    way_back = sources(attributes, feature_map.size)
+    votes = choose_votes(attributes, way_back, allowed, feature_map.size, 1)
     objective = ChainObjective(
         attributes, votes, feature_map.size, allowed, offsets, order=order, l2=0.3
     )

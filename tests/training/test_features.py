@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,8 +14,7 @@ from naive import features as naive
 from syntagma.errors import InputError
 from syntagma.training.emissions import (
     Votes,
-    all_votes,
-    observed_votes,
+    choose_votes,
     sources,
     weight_gradient,
     word_scores,
@@ -89,8 +90,8 @@ def test_the_same_attributes_fire_as_with_strings(train, other, min_count):
 
 
 @PROPERTY
-@given(train=CORPORA, seed=st.integers(0, 1000), dense=st.booleans())
-def test_scores_and_gradients_are_sums_over_attributes(train, seed, dense):
+@given(train=CORPORA, seed=st.integers(0, 1000), all_from=st.integers(0, 3))
+def test_scores_and_gradients_are_sums_over_attributes(train, seed, all_from):
     rng = np.random.default_rng(seed)
     labels = 3
     forms, strings, offsets = columns(train)
@@ -99,14 +100,15 @@ def test_scores_and_gradients_are_sums_over_attributes(train, seed, dense):
     way_back = sources(attributes, feature_map.size)
     allowed = rng.random((len(forms), labels)) < 0.4
     fired = fired_by_word(attributes)
-    if dense:
-        votes = all_votes(feature_map.size, labels)
-        expected = {(a, k) for a in range(feature_map.size) for k in range(labels)}
-    else:
-        votes = observed_votes(attributes, way_back, allowed, feature_map.size)
-        expected = {
-            (a, k) for t, on in enumerate(fired) for a in on for k in range(labels) if allowed[t, k]
-        }
+    votes = choose_votes(attributes, way_back, allowed, feature_map.size, all_from)
+    times = Counter(a for on in fired for a in on)
+    expected = {
+        (a, k)
+        for t, on in enumerate(fired)
+        for a in on
+        for k in range(labels)
+        if allowed[t, k] or 0 < all_from <= times[a]
+    }
     owner = np.repeat(np.arange(feature_map.size), np.diff(votes.starts)).tolist()
     position = {pair: i for i, pair in enumerate(zip(owner, votes.labels.tolist(), strict=True))}
     assert set(position) == expected

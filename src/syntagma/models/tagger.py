@@ -22,7 +22,7 @@ from syntagma.structures.base import KBest
 from syntagma.structures.chain import Chain
 from syntagma.training.checkpoints import Checkpoint, fingerprint
 from syntagma.training.crf import ChainObjective, Weights, parameter_count
-from syntagma.training.emissions import Votes, all_votes, observed_votes, sources, word_scores
+from syntagma.training.emissions import Votes, choose_votes, sources, word_scores
 from syntagma.training.features import STANDARD, FeatureMap
 from syntagma.training.lbfgs import dot
 from syntagma.training.loop import Progress, Training, train
@@ -54,7 +54,8 @@ class Tagger(Estimator):
     min_count
         Attributes seen less often than this in training are dropped.
     unseen_pairs
-        Whether an attribute also gets weights for tags it was never seen with.
+        Attributes seen at least this often also get weights for tags they were never seen with
+        (0: none do, 1: all do).
     iterations, tolerance
         Training stops after so many steps, or when the objective falls by less than this
         (relatively) over ten steps.
@@ -85,7 +86,7 @@ class Tagger(Estimator):
         l2: float = 1.0,
         features: Sequence[str] = STANDARD,
         min_count: int = 1,
-        unseen_pairs: bool = False,
+        unseen_pairs: int = 0,
         iterations: int = 150,
         tolerance: float = 1e-4,
         decode: str = "posterior",
@@ -150,11 +151,10 @@ class Tagger(Estimator):
         allowed[annotated] = False
         allowed[annotated, gold[annotated]] = True
         self.restricted_ = self._tags_seen(forms, strings, gold)
-        size, labels = self.features_.size, len(self.labels_)
-        if self.unseen_pairs:
-            self.votes_ = all_votes(size, labels)
-        else:
-            self.votes_ = observed_votes(attributes, sources(attributes, size), allowed, size)
+        size = self.features_.size
+        self.votes_ = choose_votes(
+            attributes, sources(attributes, size), allowed, size, self.unseen_pairs
+        )
         objective = ChainObjective(
             attributes, self.votes_, size, allowed, treebank.offsets, self.order, self.l2
         )
@@ -200,7 +200,7 @@ class Tagger(Estimator):
             raise InputError(f"order: expected 1 or 2, found {self.order!r}")
         if self.decode not in ("posterior", "viterbi"):
             raise InputError(f"decode: expected posterior or viterbi, found {self.decode!r}")
-        for name in ("l2", "tolerance", "iterations", "min_count", "restrict"):
+        for name in ("l2", "tolerance", "iterations", "min_count", "unseen_pairs", "restrict"):
             value = getattr(self, name)
             if not isinstance(value, int | float) or not 0 <= value < float("inf"):
                 raise InputError(f"{name}: expected a number that is not negative, found {value!r}")
@@ -227,7 +227,10 @@ class Tagger(Estimator):
         counts = np.zeros((len(strings), len(self.labels_)), np.int64)
         np.add.at(counts, (forms[gold >= 0], gold[gold >= 0]), 1)
         frequent = np.flatnonzero(counts.sum(1) >= self.restrict)
-        return {strings[f]: [self.labels_[i] for i in np.flatnonzero(counts[f])] for f in frequent}
+        return {
+            strings[f]: [self.labels_[i] for i in np.flatnonzero(counts[f])]
+            for f in frequent.tolist()
+        }
 
     def _allowed(
         self, strings: Sequence[str], *possible: Mapping[str, Sequence[str]]
@@ -311,6 +314,10 @@ class Tagger(Estimator):
             np.concatenate([part.outcome for part in parts], axis=1),
         )
 
+    def log_partition(self, treebank: Treebank) -> FloatArray:
+        """Return log Z of each sentence: a sequence's score minus this is its log-probability."""
+        return np.concatenate([chain.log_partition() for _, chain in self._chains(treebank)])
+
     def score(self, treebank: Treebank) -> float:
         """Return the percentage of the annotated words that are tagged right."""
         ids, names = self._gold_column(treebank)
@@ -323,7 +330,9 @@ class Tagger(Estimator):
     def with_tags(self, treebank: Treebank, tags: NDArray[np.int32]) -> Treebank:
         """Splice tags, given as indices into `labels_`, into the column this tagger learnt."""
         column = Column(np.ascontiguousarray(tags, dtype=np.int32), list(self.labels_))
-        return treebank.replace(**{self.summary_["column"]: column})
+        if self.summary_["column"] == "upos":
+            return treebank.replace(upos=column)
+        return treebank.replace(xpos=column)
 
     def known_forms(self) -> set[str]:
         """Return the words that occurred in training."""

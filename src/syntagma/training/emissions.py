@@ -93,31 +93,30 @@ def _inverse(keys: Int32, size: int) -> tuple[Int64, Int64]:
     return starts, np.argsort(keys, kind="stable")
 
 
-def observed_votes(
-    attributes: Attributes, way_back: Sources, allowed: NDArray[np.bool_], size: int
+def choose_votes(
+    attributes: Attributes, way_back: Sources, allowed: NDArray[np.bool_], size: int, all_from: int
 ) -> Votes:
     """Give each attribute a vote for every label that some word it fires on may have.
 
-    `allowed` has one row for each word and one column for each label.
+    Attributes that fire at least `all_from` times vote for all labels (0: none of them do), so
+    that they can speak against what they were never seen with. `allowed` has one row for each
+    word and one column for each label.
     """
     labels = allowed.shape[1]
     form_rows = attributes.rows - attributes.words
     seen = np.zeros((size, labels), np.bool_)
-    rows = np.zeros((form_rows, labels), np.bool_)
+    by_form = np.zeros((form_rows, labels), np.bool_)
     for k in range(attributes.forms.shape[1]):
-        np.logical_or.at(rows, attributes.forms[:, k], allowed)
-    _mark(way_back.row_starts, way_back.rows, rows, allowed, seen)
+        np.logical_or.at(by_form, attributes.forms[:, k], allowed)
+    _mark(way_back.row_starts, way_back.rows, by_form, allowed, seen)
+    if all_from:
+        words = np.ones(attributes.rows)
+        words[:form_rows] = np.diff(way_back.word_starts)
+        owner = np.repeat(np.arange(size), np.diff(way_back.row_starts))
+        seen[np.bincount(owner, words[way_back.rows], size) >= all_from] = True
     starts = np.zeros(size + 1, np.int64)
     np.cumsum(seen.sum(1), out=starts[1:])
     return Votes(starts, np.nonzero(seen)[1].astype(np.int32))
-
-
-def all_votes(size: int, labels: int) -> Votes:
-    """Give each attribute a vote for every label."""
-    return Votes(
-        np.arange(size + 1, dtype=np.int64) * labels,
-        np.tile(np.arange(labels, dtype=np.int32), size),
-    )
 
 
 def word_scores(

@@ -290,11 +290,11 @@ class FeatureMap:
                     raise ValueError(f"the table of {template.name} has the wrong length")
                 feature_map.single[template.name] = table
             else:
-                kept = arrays[f"keys.{template.name}"].astype(np.int64)
-                if (np.diff(kept) <= 0).any():
+                keys = arrays[f"keys.{template.name}"].astype(np.int64)
+                if (np.diff(keys) <= 0).any():
                     raise ValueError(f"the keys of {template.name} are not sorted")
-                feature_map.keys[template.name] = kept
-                kept = np.arange(feature_map.size, feature_map.size + len(kept))
+                feature_map.keys[template.name] = keys
+                kept = np.arange(feature_map.size, feature_map.size + len(keys), dtype=np.int32)
             expected = np.arange(feature_map.size, feature_map.size + len(kept))
             if not np.array_equal(np.sort(kept), expected):
                 raise ValueError(f"the attributes of {template.name} are not numbered in order")

@@ -1,0 +1,83 @@
+"""The commands, and what becomes of their errors."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+from typer.exceptions import Abort, Exit, TyperException
+
+from syntagma import __version__
+from syntagma.cli import demo, evaluate, inspect, render, tag, train
+from syntagma.cli.common import help_text
+from syntagma.errors import SyntagmaError
+
+FAILED, MISUSED, INTERRUPTED = 1, 2, 130
+
+app = typer.Typer(
+    name="syntagma",
+    help="Learn linguistic structure (tags, trees, story threads) from little or no annotation.",
+    epilog="Files ending in .xz .gz .bz2 .zst are read and written compressed; "
+    "- is stdin or stdout.",
+)
+for command in (demo.demo, tag.tag, evaluate.evaluate, inspect.inspect, render.render):
+    app.command(command.__name__, help=help_text(command))(command)
+app.add_typer(train.app, name="train")
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"syntagma {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Say which version."),
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the traceback of an error (anywhere on the line).")
+    ] = False,
+) -> None:
+    """Hold the options of every command."""
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line and return its exit status; an error is one line on stderr."""
+    debug = "--debug" in arguments
+    arguments = [argument for argument in arguments if argument != "--debug"]
+    if arguments in ([], ["train"]):
+        arguments = [*arguments, "--help"]
+    try:
+        result = app(arguments, standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except Exit as leaving:
+        return leaving.exit_code
+    except TyperException as error:
+        return _report(f"{error.format_message()} (--help shows the usage)", error, MISUSED, debug)
+    except SyntagmaError as error:
+        return _report(str(error), error, MISUSED, debug)
+    except BrokenPipeError:
+        # the reader of our output went away: nothing more to say, not even at interpreter exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except (KeyboardInterrupt, Abort) as error:
+        return _report("interrupted; nothing was half written", error, INTERRUPTED, debug)
+    except MemoryError as error:
+        return _report("this needs more memory than there is", error, FAILED, debug)
+    except Exception as error:  # the last resort: still one line, and a hint how to see more
+        text = f"internal error: {type(error).__name__}: {error} (--debug shows where)"
+        return _report(text, error, FAILED, debug)
+
+
+def _report(text: str, error: BaseException, status: int, debug: bool) -> int:
+    if debug:
+        import traceback
+
+        traceback.print_exception(error)
+    print(f"syntagma: {' '.join(text.split())}", file=sys.stderr)
+    return status

@@ -35,9 +35,11 @@ def inspect(
     }
     if picture:
         from syntagma.corpora.files import atomic_write
+        from syntagma.reports import model_svg
 
+        drawn = model_svg(loaded.kind, loaded.describe())
         with atomic_write(picture) as file:
-            file.write(loaded.picture().encode())
+            file.write(drawn.encode())
         card["picture"] = picture
     emit(card, json, lambda: _told(card))
 

@@ -6,15 +6,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from syntagma.reports.models import model_svg
     from syntagma.reports.page import render_evaluation, render_treebank
     from syntagma.reports.summary import evaluation_summary
     from syntagma.reports.tags import tags_svg
     from syntagma.reports.trees import tree_svg
 
-__all__ = ["evaluation_summary", "render_evaluation", "render_treebank", "tags_svg", "tree_svg"]
+__all__ = ["evaluation_summary", "model_svg", "render_evaluation", "render_treebank", "tags_svg", "tree_svg"]
 
 _HOMES = {
     "evaluation_summary": "summary",
+    "model_svg": "models",
     "render_evaluation": "page",
     "render_treebank": "page",
     "tags_svg": "tags",

@@ -175,7 +175,7 @@ class StructureContract:
     @pytest.mark.parametrize("forbid", [0.0, 0.3])
     def test_samples_follow_the_distribution(self, forbid):
         rng = np.random.default_rng(11)
-        structure = self.build(rng, [3, 0, 2], 1.0, forbid)
+        structure = self.build(rng, [4, 0, 3], 1.0, forbid)
         count = 20_000
         samples = structure.sample(count, seed=3)
         assert samples.shape == (count, structure.offsets[-1])

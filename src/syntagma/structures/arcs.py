@@ -27,10 +27,11 @@ def arc_offsets(offsets: Any) -> Offsets:
     >>> arc_offsets([0, 2, 3]).tolist()
     [0, 9, 13]
     """
-    return _starts(check_offsets(offsets), 2)
+    return block_starts(check_offsets(offsets), 2)
 
 
-def _starts(offsets: Offsets, power: int) -> Offsets:
+def block_starts(offsets: Offsets, power: int) -> Offsets:
+    """Start of each sentence's block of ``(words + 1) ** power`` numbers, and the end."""
     return np.concatenate(([0], np.cumsum((np.diff(offsets) + 1) ** power))).astype(np.int64)
 
 
@@ -56,11 +57,12 @@ class Arcs(Structure):
     def __init__(self, scores: Any, offsets: Any, single_root: bool = True) -> None:
         self.offsets = check_offsets(offsets)
         self.single_root = bool(single_root)
-        self.arc_starts = _starts(self.offsets, 2)
+        self.arc_starts = block_starts(self.offsets, 2)
         self.scores = check_potentials("scores", scores, (int(self.arc_starts[-1]),))
 
     @property
     def potentials(self) -> tuple[FloatArray, ...]:
+        """Scores of the arcs, as one flat array."""
         return (self.scores,)
 
     def _batch(self) -> Batch:
@@ -76,6 +78,7 @@ class Arcs(Structure):
         )
 
     def score(self, outcome: IntArray) -> FloatArray:
+        """Score one tree for each sentence; a head of -1 makes it impossible."""
         heads = np.ascontiguousarray(outcome, dtype=np.int32)
         if heads.shape != (self.offsets[-1],):
             raise ValueError(f"outcome: expected {self.offsets[-1]} heads, found {heads.shape}")
@@ -84,14 +87,14 @@ class Arcs(Structure):
         return score_trees(self._batch(), heads)
 
     def log_partition(self) -> FloatArray:
+        """Sum over all projective trees of each sentence, as a logarithm."""
         log_partition = np.empty(len(self))
         nothing = np.empty(0)
-        sum_trees(
-            self._batch(), chunks_of(self.offsets), False, log_partition, nothing, nothing
-        )
+        sum_trees(self._batch(), chunks_of(self.offsets), False, log_partition, nothing, nothing)
         return log_partition
 
     def marginals(self) -> Marginals:
+        """Probability of every part, in the blocks of the scores; 0 in cells that are ignored."""
         parts = tuple(np.zeros(potential.size) for potential in self.potentials)
         log_partition = np.empty(len(self))
         sum_trees(
@@ -105,10 +108,12 @@ class Arcs(Structure):
         return Marginals(log_partition, parts)
 
     def argmax(self) -> Best:
+        """Find the best projective tree of each sentence (Eisner 1996)."""
         score, outcome = self.kbest(1)
         return Best(score[:, 0], outcome[0])
 
     def kbest(self, k: int) -> KBest:
+        """Find the k best distinct trees of each sentence, exactly; ties always fall alike."""
         if k < 1:
             raise ValueError(f"k: expected at least 1, found {k}")
         scores = np.full((len(self), k), -np.inf)
@@ -117,8 +122,9 @@ class Arcs(Structure):
         return KBest(scores, heads)
 
     def sample(self, count: int, seed: int = 0) -> IntArray:
+        """Draw trees: the same seed, sentence number and draw give the same one."""
         heads = np.full((count, int(self.offsets[-1])), -1, dtype=np.int32)
-        draw_trees(self._batch(), chunks_of(self.offsets), seed, heads)
+        draw_trees(self._batch(), chunks_of(self.offsets), np.uint64(seed % 2**64), heads)
         return heads
 
     def _expected_score(self, parts: tuple[FloatArray, ...]) -> FloatArray:

@@ -27,6 +27,8 @@ from syntagma.structures.base import FloatArray, IntArray, Offsets
 
 SPLIT, OPEN_RIGHT, OPEN_LEFT, RIGHT, LEFT = range(5)
 KINDS = 5
+SPLIT_ACROSS, OPEN_LEFT_ACROSS = KINDS, KINDS + 1  # copies with columns as rows, second order
+TABLES = KINDS + 2
 
 # items over one span are built in this order, and taken apart in the other
 UPWARD = (SPLIT, OPEN_LEFT, OPEN_RIGHT, LEFT, RIGHT)
@@ -134,9 +136,9 @@ def edge_score(kind: int, i: int, j: int, k: int, sentence: Sentence) -> float:
 
 
 @njit(cache=True, nogil=True)
-def item_span(item: int, words: int) -> tuple[int, int, int]:
-    """Kind, i and j of a place in a chart whose rows are ``words + 1`` long."""
-    row, j = divmod(item, words + 1)
+def item_span(item: int, words: int, stride: int) -> tuple[int, int, int]:
+    """Kind, i and j of a place in a flat chart whose rows are ``stride`` long."""
+    row, j = divmod(item, stride)
     kind, i = divmod(row, words + 1)
     return kind, i, j
 

@@ -9,19 +9,14 @@ import numpy as np
 from numba import njit, prange
 
 from syntagma.structures.base import FloatArray, IntArray, Offsets
-from syntagma.structures.eisner import KINDS, Batch, sentence_of
-from syntagma.structures.eisner_best import best_inside, best_trees
+from syntagma.structures.eisner import KINDS, RIGHT, TABLES, Batch, item_at, sentence_of
+from syntagma.structures.eisner_best import best_inside
+from syntagma.structures.eisner_kbest import best_trees
+from syntagma.structures.eisner_lanes import aligned, row_stride
 from syntagma.structures.eisner_log import log_inside, log_outside
 from syntagma.structures.eisner_sample import draw_tree, stream
-from syntagma.structures.eisner_scaled import (
-    arc_weights,
-    row_stride,
-    scaled_inside,
-    scaled_outside,
-    smallest_sum,
-    word_shifts,
-    workspace,
-)
+from syntagma.structures.eisner_scaled import scaled_inside, scaled_outside, workspace
+from syntagma.structures.eisner_weights import arc_weights, smallest_sum, word_shifts
 
 _CHUNKS_PER_THREAD = 4
 
@@ -80,7 +75,7 @@ def _sum_chunk(
                 scaled_outside(space, sentence, weights, arcs[arc_block])
             continue
         chart = log_inside(sentence)
-        log_partition[s] = chart[(KINDS - 2) * (n + 1) ** 2 + n]
+        log_partition[s] = chart[item_at(RIGHT, 0, n, n, n + 1)]
         if wanted:
             siblings[sibling_block] = 0.0
             if log_partition[s] > -math.inf:
@@ -102,18 +97,19 @@ def sum_trees(
 
 
 @njit(cache=True, nogil=True)
-def _best_chunk(
-    batch: Batch, first: int, last: int, scores: FloatArray, heads: IntArray
-) -> None:
-    size = KINDS * (_longest(batch.offsets, first, last) + 1) ** 2
-    chart = np.empty(size)
-    edges = np.empty(size, np.int32)
+def _best_chunk(batch: Batch, first: int, last: int, scores: FloatArray, heads: IntArray) -> None:
+    words = _longest(batch.offsets, first, last)
+    chart = aligned(TABLES * (words + 1) * row_stride(words))
     for s in range(first, last):
         sentence = sentence_of(batch, s)
-        used = KINDS * (sentence.words + 1) ** 2
-        best_inside(sentence, chart, edges)
-        words = slice(batch.offsets[s], batch.offsets[s + 1])
-        best_trees(sentence, chart[:used], edges[:used], scores[s], heads[:, words])
+        n = sentence.words
+        best_inside(sentence, chart)
+        best_trees(
+            sentence,
+            chart[: KINDS * (n + 1) * row_stride(n)],
+            scores[s],
+            heads[:, batch.offsets[s] : batch.offsets[s + 1]],
+        )
 
 
 @njit(cache=True, nogil=True, parallel=True)
@@ -124,7 +120,7 @@ def find_best(batch: Batch, chunks: Offsets, scores: FloatArray, heads: IntArray
 
 
 @njit(cache=True, nogil=True)
-def _draw_chunk(batch: Batch, first: int, last: int, seed: int, heads: IntArray) -> None:
+def _draw_chunk(batch: Batch, first: int, last: int, seed: np.uint64, heads: IntArray) -> None:
     words = _longest(batch.offsets, first, last)
     space = workspace(words)
     shifts = np.empty(words + 1)
@@ -144,7 +140,7 @@ def _draw_chunk(batch: Batch, first: int, last: int, seed: int, heads: IntArray)
         if logarithms:
             stride = n + 1
             chart = log_inside(sentence)
-            if chart[(KINDS - 2) * (n + 1) ** 2 + n] == -math.inf:
+            if chart[item_at(RIGHT, 0, n, n, n + 1)] == -math.inf:
                 continue
         for draw in range(heads.shape[0]):
             tree = heads[draw, batch.offsets[s] : batch.offsets[s + 1]]
@@ -153,7 +149,7 @@ def _draw_chunk(batch: Batch, first: int, last: int, seed: int, heads: IntArray)
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def draw_trees(batch: Batch, chunks: Offsets, seed: int, heads: IntArray) -> None:
+def draw_trees(batch: Batch, chunks: Offsets, seed: np.uint64, heads: IntArray) -> None:
     """Write ``len(heads)`` trees drawn from every sentence's distribution."""
     for c in prange(chunks.size - 1):
         _draw_chunk(batch, chunks[c], chunks[c + 1], seed, heads)

@@ -2,18 +2,24 @@
 
 The inner loops of the inside-outside algorithm run over one to five vectors each. A compiled
 Python loop spends several times the arithmetic on overlap checks and on the scalar rest; these
-two operations are spelled out as vector instructions instead. Rows start at multiples of
+operations are spelled out as vector instructions instead. Rows start at multiples of
 `LANES` and are padded to it, so there is no rest.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from llvmlite import ir
-from numba import types
+import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import extending, njit, types
 from numba.core import cgutils
-from numba.extending import intrinsic
+
+from syntagma.structures.base import FloatArray
+
+# a reader of types sees the arguments of the definition; callers leave out the typing context
+intrinsic: Callable[..., Any] = extending.intrinsic
 
 LANES = 8
 _FAST = ("contract", "reassoc", "nsz")
@@ -69,6 +75,27 @@ def add_scaled(
 
 
 @intrinsic
+def raise_to(typingctx: Any, chart: Any, target: Any, source: Any, blocks: Any, addend: Any) -> Any:
+    """Raise the row at ``target`` to ``addend`` plus the row at ``source`` where that is more."""
+    signature = types.void(chart, types.int64, types.int64, types.int64, types.float64)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        chart, target, source, blocks, addend = arguments
+        to = _row(context, builder, signature, chart, target)
+        of = _row(context, builder, signature, chart, source)
+        addends = _repeat(builder, addend)
+        with cgutils.for_range(builder, blocks, intp=ir.IntType(64)) as loop:
+            value, _ = _load(builder, of, loop.index)
+            best, place = _load(builder, to, loop.index)
+            value = builder.fadd(value, addends)
+            more = builder.fcmp_ordered(">", value, best)
+            builder.store(builder.select(more, value, best), place).align = 8
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+@intrinsic
 def pull_back(
     typingctx: Any, chart: Any, adjoint: Any, value: Any, target: Any, blocks: Any, factor: Any
 ) -> Any:
@@ -96,3 +123,16 @@ def pull_back(
         return builder.call(add_up, arguments, fastmath=_FAST)
 
     return signature, generate
+
+
+@njit(cache=True, nogil=True)
+def row_stride(words: int) -> int:
+    """Length of a padded row over the positions 0..words."""
+    return (words + LANES) // LANES * LANES
+
+
+@njit(cache=True, nogil=True)
+def aligned(size: int) -> FloatArray:
+    """Allocate numbers so that rows begin on cache lines."""
+    space = np.empty(size + LANES)
+    return space[(-(space.ctypes.data // 8)) % LANES :]

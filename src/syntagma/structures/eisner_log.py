@@ -12,8 +12,8 @@ from numba import njit
 
 from syntagma.structures.base import FloatArray
 from syntagma.structures.eisner import (
-    KINDS,
     DOWNWARD,
+    KINDS,
     LEFT,
     OPEN_LEFT,
     OPEN_RIGHT,
@@ -29,9 +29,7 @@ from syntagma.structures.eisner import (
 
 
 @njit(cache=True, nogil=True)
-def _log_sum(
-    chart: FloatArray, kind: int, i: int, j: int, sentence: Sentence
-) -> float:
+def _log_sum(chart: FloatArray, kind: int, i: int, j: int, sentence: Sentence) -> float:
     first, last = edge_range(kind, i, j, sentence)
     top = -math.inf
     for again in range(2):

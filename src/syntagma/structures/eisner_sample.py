@@ -18,6 +18,7 @@ from syntagma.structures.eisner import (
     edge_range,
     edge_score,
     item_at,
+    item_span,
 )
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -26,18 +27,17 @@ _MIX_2 = np.uint64(0x94D049BB133111EB)
 
 
 @njit(cache=True, nogil=True)
-def _mix(state: int) -> int:
+def _mix(state: np.uint64) -> np.uint64:
     """Scramble a counter into 64 random bits (splitmix64, Steele et al. 2014)."""
-    z = np.uint64(state)
-    z = (z ^ (z >> np.uint64(30))) * _MIX_1
+    z = (state ^ (state >> np.uint64(30))) * _MIX_1
     z = (z ^ (z >> np.uint64(27))) * _MIX_2
     return z ^ (z >> np.uint64(31))
 
 
 @njit(cache=True, nogil=True)
-def stream(seed: int, sentence: int, draw: int) -> int:
+def stream(seed: np.uint64, sentence: int, draw: int) -> np.uint64:
     """First state of the random numbers of one draw of one sentence."""
-    state = _mix(np.uint64(seed) + _STEP)
+    state = _mix(seed + _STEP)
     state = _mix(state ^ (np.uint64(sentence) + _STEP))
     return _mix(state ^ (np.uint64(draw) + _STEP))
 
@@ -49,7 +49,7 @@ def draw_tree(
     logarithms: bool,
     sentence: Sentence,
     shifts: FloatArray,
-    state: int,
+    state: np.uint64,
     stack: NDArray[np.int64],
     heads: IntArray,
 ) -> None:
@@ -86,8 +86,7 @@ def draw_tree(
                     if rest < 0.0:
                         break
         for item in edge_items(kind, i, j, edge, sentence, stride):
-            row, end = divmod(item, stride)
-            part, begin = divmod(row, n + 1)
+            part, begin, end = item_span(item, n, stride)
             if begin < end:
                 stack[depth, 0], stack[depth, 1], stack[depth, 2] = part, begin, end
                 depth += 1

@@ -1,14 +1,7 @@
 """Inside and outside in scaled probabilities: the fast way to sum over projective trees.
 
-Every word has exactly one head (and one adjacent sibling), so its largest score can be taken out
-of all scores that end in it: the weights are then at most 1, and every inside and outside value at
-most the number of projective trees, below 6.75 to the power of words. `spread` takes out more from
-sentences so long that this number would overflow.
-
-What can get lost is what falls below the smallest normal number. Each of the fewer than 16 (n+1)^3
-operations loses at most exp(-708), which the rest of a derivation multiplies by at most the number
-of trees; a sum over trees larger than `smallest_sum` therefore has lost less than 1e-12 of itself.
-Below it `eisner_log` does the sentence again.
+`eisner_weights` says how the weights are scaled, and below which sum over trees the result is not
+to be trusted; `eisner_log` then does the sentence again.
 
 The recursions run along rows of the chart, from the last word's row upwards. Each step adds a
 multiple of one row to another, from column j to the end; rows are padded, and the step begins at
@@ -17,9 +10,6 @@ the multiple of `LANES` below j, because a row holds zeros left of its diagonal.
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
 from numba import njit
 
 from syntagma.structures.base import FloatArray
@@ -27,102 +17,24 @@ from syntagma.structures.eisner import (
     KINDS,
     LEFT,
     OPEN_LEFT,
+    OPEN_LEFT_ACROSS,
     OPEN_RIGHT,
     RIGHT,
     SPLIT,
+    SPLIT_ACROSS,
+    TABLES,
     Sentence,
 )
-from syntagma.structures.eisner_lanes import LANES, add_scaled, pull_back
-from syntagma.structures.exponential import LOWEST, exponential
+from syntagma.structures.eisner_lanes import LANES, add_scaled, aligned, pull_back, row_stride
+from syntagma.structures.eisner_weights import sibling_weights
 
-SPLIT_ACROSS, OPEN_LEFT_ACROSS = KINDS, KINDS + 1  # copies with columns as rows
-TABLES = KINDS + 2
 ADJOINT = TABLES  # tables from here on hold the adjoints, in the same order
-
-_LOG_GROWTH = math.log(6.75)
-_LOG_ROOM = 240 * math.log(10.0)
-_LOG_ACCURACY = math.log(16e12)
-
-
-@njit(cache=True, nogil=True)
-def row_stride(words: int) -> int:
-    """Length of a padded row of the chart."""
-    return (words + LANES) // LANES * LANES
 
 
 @njit(cache=True, nogil=True)
 def workspace(words: int) -> FloatArray:
     """Allocate charts and adjoints for sentences of up to this many words."""
-    space = np.empty(2 * TABLES * (words + 1) * row_stride(words) + LANES)
-    start = (-(space.ctypes.data // 8)) % LANES  # rows on cache lines
-    return space[start:]
-
-
-@njit(cache=True, nogil=True)
-def spread(words: int) -> float:
-    """Logarithm to take out of every weight so that no sum over trees overflows."""
-    return max(0.0, _LOG_GROWTH - _LOG_ROOM / max(words, 1))
-
-
-@njit(cache=True, nogil=True)
-def smallest_sum(words: int) -> float:
-    """Sum over trees above which underflow has cost less than 1e-12 of it."""
-    operations = 3 * math.log(words + 1.0)
-    return math.exp(LOWEST + _LOG_ACCURACY + operations + min(_LOG_GROWTH * words, _LOG_ROOM))
-
-
-@njit(cache=True, nogil=True)
-def word_shifts(sentence: Sentence, shifts: FloatArray) -> float:
-    """Write what each word's scores are lowered by; return the sum, -inf if a word has no head."""
-    n = sentence.words
-    shifts[: n + 1] = -math.inf
-    for head in range(n + 1):
-        scores = sentence.arcs[head * (n + 1) : (head + 1) * (n + 1)]
-        own = shifts[head]
-        if not sentence.second:
-            for m in range(n + 1):
-                shifts[m] = scores[m] if scores[m] > shifts[m] else shifts[m]
-        else:
-            for m in range(1, n + 1):
-                row = sentence.siblings[(head * (n + 1) + m) * (n + 1) :][: n + 1]
-                top = row[head]
-                if head > 0 or not sentence.single:
-                    for between in range(min(head, m) + 1, max(head, m)):
-                        top = max(top, row[between])
-                shifts[m] = max(shifts[m], scores[m] + top)
-        shifts[head] = own  # a word does not modify itself
-    shifts[0] = 0.0
-    for m in range(1, n + 1):
-        shifts[m] += spread(n)
-    return shifts[: n + 1].sum()
-
-
-@njit(cache=True, nogil=True)
-def arc_weights(sentence: Sentence, shifts: FloatArray, weights: FloatArray) -> None:
-    """Write the weight of every arc."""
-    n = sentence.words
-    shift = shifts[: n + 1]
-    for head in range(n + 1):
-        scores = sentence.arcs[head * (n + 1) : (head + 1) * (n + 1)]
-        row = weights[head * (n + 1) : (head + 1) * (n + 1)]
-        for m in range(n + 1):
-            row[m] = exponential(scores[m] - shift[m])
-
-
-@njit(cache=True, nogil=True)
-def _sibling_weights(
-    sentence: Sentence, head: int, modifier: int, shift: float, row: FloatArray
-) -> None:
-    n = sentence.words
-    arc = head * (n + 1) + modifier
-    score = sentence.arcs[arc] - shift
-    scores = sentence.siblings[arc * (n + 1) : (arc + 1) * (n + 1)]
-    row[head] = exponential(scores[head] + score)
-    first = min(head, modifier) + 1
-    between = scores[first : max(head, modifier)]
-    out = row[first : max(head, modifier)]
-    for k in range(between.size):
-        out[k] = exponential(between[k] + score)
+    return aligned(2 * TABLES * (words + 1) * row_stride(words))
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz"})
@@ -190,7 +102,7 @@ def scaled_inside(
             else:
                 arc = (i * (n + 1) + j) * kept
                 g = weights[arc : arc + n + 1]
-                _sibling_weights(sentence, i, j, shifts[j], g)
+                sibling_weights(sentence, i, j, shifts[j], g)
                 to_right = g[i] * chart[left + row + stride + j]
                 if not only_child:
                     to_right += _weighted_dot(
@@ -202,7 +114,7 @@ def scaled_inside(
                 if i > 0:
                     arc = (j * (n + 1) + i) * kept
                     g = weights[arc : arc + n + 1]
-                    _sibling_weights(sentence, j, i, shifts[i], g)
+                    sibling_weights(sentence, j, i, shifts[i], g)
                     to_left = g[j] * chart[right + row + q] + _weighted_dot(
                         g[i + 1 : j],
                         chart[split + row + i + 1 : split + row + j],

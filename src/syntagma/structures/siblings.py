@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from syntagma.structures.arcs import Arcs, _starts
+from syntagma.structures.arcs import Arcs, block_starts
 from syntagma.structures.base import FloatArray, Offsets, check_offsets, check_potentials
 from syntagma.structures.eisner import Batch
 
@@ -17,7 +15,7 @@ def sibling_offsets(offsets: Any) -> Offsets:
     >>> sibling_offsets([0, 2, 3]).tolist()
     [0, 27, 35]
     """
-    return _starts(check_offsets(offsets), 3)
+    return block_starts(check_offsets(offsets), 3)
 
 
 class SiblingArcs(Arcs):
@@ -39,13 +37,12 @@ class SiblingArcs(Arcs):
 
     def __init__(self, scores: Any, siblings: Any, offsets: Any, single_root: bool = True) -> None:
         super().__init__(scores, offsets, single_root)
-        self.sibling_starts = _starts(self.offsets, 3)
-        self.siblings = check_potentials(
-            "siblings", siblings, (int(self.sibling_starts[-1]),)
-        )
+        self.sibling_starts = block_starts(self.offsets, 3)
+        self.siblings = check_potentials("siblings", siblings, (int(self.sibling_starts[-1]),))
 
     @property
     def potentials(self) -> tuple[FloatArray, ...]:
+        """Scores of the arcs and of the siblings, each as one flat array."""
         return (self.scores, self.siblings)
 
     def _batch(self) -> Batch:

@@ -46,3 +46,18 @@ def expectations(
                     used = sequence[t - order : t + 1]
                     parts[order][(t, *used) if parts[order].ndim > order + 1 else used] += share
     return float(log_partition), parts
+
+
+def long_expectations(labels: np.ndarray, pairs: np.ndarray) -> tuple[float, list[np.ndarray]]:
+    """The same for long sentences of first order, by forward and backward sums of logarithms."""
+    words, size = labels.shape
+    before, after = labels.copy(), np.zeros((words, size))
+    for t in range(1, words):
+        before[t] += np.logaddexp.reduce(before[t - 1][:, None] + pairs, axis=0)
+    for t in range(words - 2, -1, -1):
+        after[t] = np.logaddexp.reduce(pairs + labels[t + 1] + after[t + 1], axis=1)
+    log_partition = np.logaddexp.reduce(before[-1])
+    both = np.zeros((size, size))
+    for t in range(1, words):
+        both += np.exp(before[t - 1][:, None] + pairs + labels[t] + after[t] - log_partition)
+    return float(log_partition), [np.exp(before + after - log_partition), both]

@@ -18,6 +18,7 @@ def advance(
     t: int,
     before: FloatArray,
     now: FloatArray,
+    word_before: FloatArray,
     word: FloatArray,
     weight: FloatArray,
     transition: FloatArray,
@@ -30,6 +31,8 @@ def advance(
             row[:] = word
             continue
         row[:] = -np.inf
+        if order == 2 and word_before[j] == -np.inf:
+            continue
         if t < order:
             row[:] = before[0, j]
         else:
@@ -113,6 +116,7 @@ def viterbi(
                     t,
                     best[max(t - 1, 0)],
                     best[t],
+                    labels[start + max(t - 1, 0)],
                     labels[start + t],
                     weights[start + t if weights_vary else 0],
                     transitions[start + t if transitions_vary else 0],

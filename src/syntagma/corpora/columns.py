@@ -29,7 +29,7 @@ def parse(
     rows = np.flatnonzero(tokens)
     begins, stops = fields(lines, rows, len(layout.fields))
     if "ids" in layout.fields:
-        ids = numbers(lines.buffer, begins[:, 0], stops[:, 0])
+        ids = numbers(lines.buffer, begins[0], stops[0])
         words = ids > 0
     else:
         ids, words = None, np.ones(len(rows), bool)
@@ -39,11 +39,11 @@ def parse(
     np.cumsum(before, out=before)
     offsets = np.append(before[first], before[-1])
     if ids is not None:
-        check_ids(lines, layout.ranges, rows, ids, begins[:, 0], stops[:, 0], first, before)
+        check_ids(lines, layout.ranges, rows, ids, begins[0], stops[0], first, before)
     empty = np.flatnonzero(np.diff(offsets) == 0)
     if len(empty):
         lines.fail(first[empty[0]], "expected a sentence, found comments without a word")
-    rows, begins, stops = rows[words], begins[words], stops[words]
+    rows, begins, stops = rows[words], begins[:, words], stops[:, words]
     heads = _heads(lines, layout, rows, begins, stops, offsets)
     blocks = np.append(lines.starts[first], len(lines.text))
     blocks[0] = 0
@@ -68,7 +68,7 @@ def _heads(
     if "heads" not in layout.fields:
         return np.full(len(rows), -1, np.int32)
     column = layout.fields.index("heads")
-    begin, stop = begins[:, column], stops[:, column]
+    begin, stop = begins[column], stops[column]
     values = numbers(lines.buffer, begin, stop)
     unknown = (stop - begin == 1) & (lines.buffer[begin] == ord("_"))
     wrong = np.flatnonzero((values < 0) & ~unknown)
@@ -84,9 +84,9 @@ def _heads(
 
 
 def _strings(lines: Lines, layout: Layout, begins: IntArray, stops: IntArray) -> dict[str, Column]:
-    """Read the columns of strings: one copy of their bytes, tabs between, split at once."""
-    columns = [i for i, name in enumerate(layout.fields) if name in STRINGS]
-    starts, ends = begins[:, columns].ravel(), stops[:, columns].ravel()
-    strings = lines.strings(starts, ends)
-    count = len(columns)
-    return {layout.fields[column]: Column.of(strings[i::count]) for i, column in enumerate(columns)}
+    """Read the columns of strings, one after another so that each stays small in memory."""
+    return {
+        name: Column.of(lines.strings(begins[i], stops[i]))
+        for i, name in enumerate(layout.fields)
+        if name in STRINGS
+    }

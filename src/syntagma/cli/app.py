@@ -12,7 +12,7 @@ from typer.exceptions import Abort, Exit, TyperException
 from syntagma import __version__
 from syntagma.cli import demo, evaluate, inspect, render, tag, train
 from syntagma.cli.common import help_text
-from syntagma.errors import SyntagmaError
+from syntagma.errors import OutputError, SyntagmaError
 
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 
@@ -53,25 +53,49 @@ def run(arguments: list[str]) -> int:
     if arguments in ([], ["train"]):
         arguments = [*arguments, "--help"]
     try:
-        result = app(arguments, standalone_mode=False)
-        return result if isinstance(result, int) else 0
-    except Exit as leaving:
-        return leaving.exit_code
+        status = _call(arguments)
+        _flush()
+        return status
     except TyperException as error:
         return _report(f"{error.format_message()} (--help shows the usage)", error, MISUSED, debug)
+    except BrokenPipeError:
+        # the reader of our output went away: nothing more to say
+        _abandon_stdout()
+        return FAILED
     except SyntagmaError as error:
         return _report(str(error), error, MISUSED, debug)
-    except BrokenPipeError:
-        # the reader of our output went away: nothing more to say, not even at interpreter exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
     except (KeyboardInterrupt, Abort) as error:
-        return _report("interrupted; nothing was half written", error, INTERRUPTED, debug)
+        text = str(error) or "nothing was half written"
+        return _report(f"interrupted: {text}", error, INTERRUPTED, debug)
     except MemoryError as error:
         return _report("this needs more memory than there is", error, FAILED, debug)
     except Exception as error:  # the last resort: still one line, and a hint how to see more
         text = f"internal error: {type(error).__name__}: {error} (--debug shows where)"
         return _report(text, error, FAILED, debug)
+
+
+def _call(arguments: list[str]) -> int:
+    try:
+        result = app(arguments, standalone_mode=False)
+    except Exit as leaving:
+        return leaving.exit_code
+    return result if isinstance(result, int) else 0
+
+
+def _flush() -> None:
+    """Write out what was printed: a full disk must show here, not when the interpreter ends."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"standard output: {error.strerror}") from None
+
+
+def _abandon_stdout() -> None:
+    """Let what cannot be written go, so that the interpreter does not complain when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _report(text: str, error: BaseException, status: int, debug: bool) -> int:
@@ -80,4 +104,8 @@ def _report(text: str, error: BaseException, status: int, debug: bool) -> int:
 
         traceback.print_exception(error)
     print(f"syntagma: {' '.join(text.split())}", file=sys.stderr)
+    try:
+        _flush()
+    except (BrokenPipeError, OutputError):
+        _abandon_stdout()
     return status

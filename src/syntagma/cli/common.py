@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -58,7 +59,16 @@ def read(path: str, tags: str | None, format: str | None) -> Treebank:
 
 def emit(summary: dict[str, Any], as_json: bool, text: Callable[[], str]) -> None:
     """Print one JSON object, or the same for people."""
-    print(json.dumps(summary, ensure_ascii=False) if as_json else text())
+    print(json.dumps(_finite(summary), allow_nan=False) if as_json else text())
+
+
+def _finite(value: Any) -> Any:
+    """Replace numbers that JSON cannot write by null."""
+    if isinstance(value, dict):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def free_stdout(output: str | None, as_json: bool) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 
 from syntagma.cli.common import Format, Json, Seed, Stopwatch, Tags, emit, figures, read
+from syntagma.errors import InputError
 
 
 def evaluate(
@@ -50,10 +53,13 @@ def evaluate(
         "seed": seed,
         "training_forms": seen,
     }
-    evaluation = score(right, guess, bootstrap=bootstrap, **options)
+    with _blaming(predicted):
+        evaluation = score(right, guess, bootstrap=bootstrap, **options)
     summary = evaluation.summary()
     if baseline:
-        other = score(right, read(baseline, right.tag_column, format), bootstrap=0, **options)
+        rival = read(baseline, right.tag_column, format)
+        with _blaming(baseline):
+            other = score(right, rival, bootstrap=0, **options)
         differences = compare(
             evaluation.ratios(), other.ratios(), samples=max(bootstrap, 1), seed=seed
         )
@@ -70,6 +76,15 @@ def evaluate(
         summary["report"] = report
     summary["seconds"] = watch.seconds
     emit(summary, json, lambda: _told(summary))
+
+
+@contextmanager
+def _blaming(path: str) -> Iterator[None]:
+    """Name the file that cannot be compared with gold."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(error.message, path=path) from error
 
 
 def _told(summary: dict[str, Any]) -> str:

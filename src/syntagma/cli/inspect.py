@@ -27,7 +27,7 @@ def inspect(
     card: dict[str, Any] = {
         "model": model,
         "kind": loaded.kind,
-        "bytes": os.path.getsize(model),
+        "bytes": os.path.getsize(model) if model != "-" else None,
         "version": loaded.version_,
         "parameters": loaded.get_params(),
         "summary": loaded.summary_,

@@ -49,15 +49,19 @@ def tag(
     watch = Stopwatch()
     use_threads(jobs)
     target = free_stdout(output, json)
+    from syntagma.corpora.files import ending
+
     if nbest and marginals:
         raise InputError("--nbest and --marginals do not go together: choose one")
-    treebank = read(input, None, format)
+    if ending(target) == ".txt":
+        raise InputError("plain text has no room for tags: choose .conllu or .tsv", path=target)
 
     from syntagma.corpora import write_treebank
     from syntagma.corpora.edits import annotate
     from syntagma.models.tagger import Tagger
 
     tagger = Tagger.load(model)
+    treebank = read(input, tagger.summary_["column"], format)
     if decode:
         tagger.set_params(decode=decode)._check_parameters()
     loaded = watch.seconds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -125,17 +126,21 @@ def tagger(
         **given,
     )
     checkpoint = f"{output}.checkpoint"
-    with progress_bar("training", quiet=json) as progress:
-        model.fit(
-            treebank,
-            dictionary=read_dictionary(dictionary) if dictionary else None,
-            dev=held_out,
-            start_from=Tagger.load(warm_start) if warm_start else None,
-            checkpoint=checkpoint,
-            checkpoint_every=checkpoint_every,
-            resume=resume,
-            progress=progress,
-        )
+    began = time.time()
+    try:
+        with progress_bar("training", quiet=json) as progress:
+            model.fit(
+                treebank,
+                dictionary=read_dictionary(dictionary) if dictionary else None,
+                dev=held_out,
+                start_from=Tagger.load(warm_start) if warm_start else None,
+                checkpoint=checkpoint,
+                checkpoint_every=checkpoint_every,
+                resume=resume,
+                progress=progress,
+            )
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_how_to_go_on(checkpoint, began, resume)) from None
     model.save(output)
     if os.path.exists(checkpoint):
         os.remove(checkpoint)
@@ -156,6 +161,13 @@ def _told(summary: dict[str, Any]) -> str:
     return figures(shown)
 
 
+def _how_to_go_on(checkpoint: str, began: float, resumed: bool) -> str:
+    """Tell whether an interrupted training can be taken up: a checkpoint of its own is there."""
+    if os.path.exists(checkpoint) and (resumed or os.path.getmtime(checkpoint) >= began):
+        return f"--resume goes on from {checkpoint}"
+    return "nothing was half written; there is no checkpoint yet to go on from"
+
+
 def _check_directory(output: str) -> None:
     """Refuse an output that cannot be written before hours are spent on it."""
     directory = os.path.dirname(os.path.abspath(output))
@@ -173,4 +185,7 @@ def _read_all(paths: list[str], tags: str | None, format: str | None, limit: int
     first = read(paths[0], tags, format)
     rest = [read(path, tags or first.tag_column, format) for path in paths[1:]]
     treebank = concatenate([first, *rest])
+    if not treebank.tags.known:
+        column = treebank.tag_column
+        raise InputError(f"expected tags in the {column} column, found none", path=paths[0])
     return treebank[:limit] if limit else treebank

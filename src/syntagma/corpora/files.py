@@ -43,6 +43,8 @@ def read_bytes(path: AnyPath) -> bytes:
     name = fspath(path)
     try:
         if name == STANDARD:
+            if sys.stdin is None:
+                raise ValueError("it is closed")
             return sys.stdin.buffer.read()
         with open(name, "rb") as stream:
             raw = stream.read()
@@ -80,6 +82,8 @@ def atomic_write(path: AnyPath) -> Iterator[BinaryIO]:
         buffer = io.BytesIO()
         yield buffer
         with _output_errors("standard output"):
+            if sys.stdout is None:
+                raise ValueError("it is closed")
             sys.stdout.buffer.write(buffer.getvalue())
             sys.stdout.buffer.flush()
         return
@@ -135,7 +139,7 @@ class _Target(io.FileIO):
 def _output_errors(name: str) -> Iterator[None]:
     try:
         yield
-    except OutputError:
+    except (OutputError, BrokenPipeError):  # whoever reads a pipe may stop: that is no failure
         raise
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
         raise OutputError(f"{name}: {_reason(error)}") from None

@@ -73,7 +73,7 @@ class Chain(Structure):
             index = tuple(chosen[used - back] for back in range(order, -1, -1))
             values[used] += table[(used, *index) if table.ndim > order + 1 else index]
         values[chosen < 0] = -np.inf
-        return np.bincount(sentences, weights=values, minlength=len(self))
+        return np.bincount(sentences, weights=values, minlength=len(self)).astype(np.float64)
 
     def log_partition(self) -> FloatArray:
         """Sum over all label sequences of each sentence, as a logarithm."""
@@ -154,7 +154,7 @@ class Chain(Structure):
         """Tell whether the potentials of labels (0), pairs (1), triples (2) differ by word."""
         return self.potentials[order].ndim > order + 1 or order == 0
 
-    def _states(self) -> tuple[Any, ...]:
+    def _states(self) -> tuple[int, FloatArray, FloatArray, bool, FloatArray, bool, Offsets]:
         """Order, labels, weights, transitions and offsets, as `chain_kernels` defines them."""
         size = self.labels.shape[1]
         if self.triples is None:

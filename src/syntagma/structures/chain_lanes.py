@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from llvmlite import ir
-from numba import types
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import extending, types
 from numba.core import cgutils
-from numba.extending import intrinsic
+
+# numba's own annotation counts the typing context among the arguments of a call
+intrinsic: Callable[..., Any] = extending.intrinsic
 
 LANES = 8
 _FAST = ("contract", "reassoc", "nsz")

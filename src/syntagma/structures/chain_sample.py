@@ -20,7 +20,7 @@ _MIX_2 = np.uint64(0x94D049BB133111EB)
 
 
 @njit(cache=True, nogil=True)
-def mix(key: int, number: int) -> int:
+def mix(key: np.uint64 | int, number: int) -> np.uint64:
     """Hash a number into a key (the finaliser of splitmix64)."""
     z = (np.uint64(key) ^ np.uint64(number)) + _GOLDEN
     z = (z ^ (z >> np.uint64(30))) * _MIX_1
@@ -29,7 +29,7 @@ def mix(key: int, number: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def choose(mass: FloatArray, key: int) -> int:
+def choose(mass: FloatArray, key: np.uint64) -> int:
     """Pick an index with probability proportional to its mass; running sums replace the mass."""
     for i in range(1, len(mass)):
         mass[i] += mass[i - 1]
@@ -54,7 +54,7 @@ def draw(
     vary: bool,
     logarithms: bool,
     labels: int,
-    key: int,
+    key: np.uint64,
     outcome: IntArray,
 ) -> None:
     """Draw one sequence, last word first, given forward sums (or their logarithms)."""
@@ -94,7 +94,7 @@ def sample_chain(
     transitions: FloatArray,
     transitions_vary: bool,
     offsets: Offsets,
-    seed: int,
+    seed: np.uint64,
     status: Offsets,
     outcome: IntArray,
 ) -> None:
@@ -155,7 +155,7 @@ def log_sample_chain(
     transitions_vary: bool,
     offsets: Offsets,
     sentences: Offsets,
-    seed: int,
+    seed: np.uint64,
     outcome: IntArray,
 ) -> None:
     """Draw sequences for the listed sentences, with logarithms."""

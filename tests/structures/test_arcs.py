@@ -11,6 +11,7 @@ import pytest
 from contracts import StructureContract
 from naive.arcs import is_projective, is_tree, projective_trees, scored_trees
 from syntagma.structures.arcs import Arcs, arc_offsets
+from syntagma.structures.eisner_batch import sum_trees
 
 
 def random_blocks(rng, sizes, power, scale, forbid):
@@ -223,6 +224,14 @@ def test_unused_cells_change_nothing():
     assert clean.log_partition() == dirty.log_partition()
     np.testing.assert_array_equal(clean.marginals().parts[0], dirty.marginals().parts[0])
     np.testing.assert_array_equal(clean.kbest(5).outcome, dirty.kbest(5).outcome)
+
+
+def test_frozen_and_unaligned_arrays_are_taken():
+    scores = np.frombuffer(bytes(1 + 9 * 8), dtype=np.float64, offset=1)
+    offsets = np.array([0, 2])
+    offsets.flags.writeable = False
+    np.testing.assert_allclose(Arcs(scores, offsets).log_partition(), np.log(2))
+    assert len(sum_trees.signatures) <= 1, "no kernel is compiled again for them"
 
 
 def test_misfits_are_refused():

@@ -8,6 +8,9 @@ import pytest
 from contracts import StructureContract
 from naive.arcs import projective_trees, scored_trees
 from syntagma.structures.arcs import Arcs
+from syntagma.structures.eisner import RIGHT, item_at, sentence_of
+from syntagma.structures.eisner_log import log_inside, log_outside
+from syntagma.structures.eisner_weights import smallest_sum, word_shifts
 from syntagma.structures.siblings import SiblingArcs, sibling_offsets
 
 
@@ -113,6 +116,29 @@ def test_what_underflows_against_the_columns_is_found_again():
     assert structure.argmax().score[0] == best
     np.testing.assert_allclose(parts[0].reshape(6, 6).sum(axis=0)[1:], 1.0, rtol=1e-12)
     assert structure.sample(3).tolist() == [structure.argmax().outcome.tolist()] * 3
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_scaled_and_log_domain_agree_up_to_the_limit(order):
+    rng = np.random.default_rng(order)
+    scaled = 0
+    for case in range(40):
+        words = int(rng.integers(2, 25))
+        scale = 10 ** rng.uniform(0, 2.5)
+        scores = [rng.normal(size=(words + 1) ** (2 + n)) * scale / (1 + n) for n in range(order)]
+        structure = (Arcs, SiblingArcs)[order - 1](*scores, [0, words], single_root=case % 2 == 0)
+        sentence = sentence_of(structure._batch(), 0)
+        chart = log_inside(sentence)
+        expected = [np.zeros(part.size) for part in scores] + [np.zeros(0)] * (2 - order)
+        log_outside(chart, sentence, *expected)
+        log_partition, parts = structure.marginals()
+        total = chart[item_at(RIGHT, 0, words, words, words + 1)]
+        np.testing.assert_allclose(log_partition, total, rtol=1e-12)
+        for part, other in zip(parts, expected[:order], strict=True):
+            np.testing.assert_allclose(part, other, atol=1e-10)
+        shift = word_shifts(sentence, np.empty(words + 1))
+        scaled += total - shift > np.log(smallest_sum(words))
+    assert 10 <= scaled < 40, "both ways were taken"
 
 
 def test_forbidden_siblings_leave_chains():

@@ -21,6 +21,11 @@ from syntagma.structures.eisner import Batch, score_trees
 from syntagma.structures.eisner_batch import chunks_of, draw_trees, find_best, sum_trees
 
 
+def kernel_ready(array: Any) -> Any:
+    """Copy an array that is read-only or unaligned: kernels would be compiled again for it."""
+    return np.require(array, requirements=["C", "A", "W"])
+
+
 def arc_offsets(offsets: Any) -> Offsets:
     """Start of each sentence's block of arc scores: (words + 1) squared numbers each.
 
@@ -55,10 +60,10 @@ class Arcs(Structure):
     """
 
     def __init__(self, scores: Any, offsets: Any, single_root: bool = True) -> None:
-        self.offsets = check_offsets(offsets)
+        self.offsets = kernel_ready(check_offsets(offsets))
         self.single_root = bool(single_root)
         self.arc_starts = block_starts(self.offsets, 2)
-        self.scores = check_potentials("scores", scores, (int(self.arc_starts[-1]),))
+        self.scores = kernel_ready(check_potentials("scores", scores, (int(self.arc_starts[-1]),)))
 
     @property
     def potentials(self) -> tuple[FloatArray, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from syntagma.structures.arcs import Arcs, block_starts
+from syntagma.structures.arcs import Arcs, block_starts, kernel_ready
 from syntagma.structures.base import FloatArray, Offsets, check_offsets, check_potentials
 from syntagma.structures.eisner import Batch
 
@@ -38,7 +38,9 @@ class SiblingArcs(Arcs):
     def __init__(self, scores: Any, siblings: Any, offsets: Any, single_root: bool = True) -> None:
         super().__init__(scores, offsets, single_root)
         self.sibling_starts = block_starts(self.offsets, 3)
-        self.siblings = check_potentials("siblings", siblings, (int(self.sibling_starts[-1]),))
+        self.siblings = kernel_ready(
+            check_potentials("siblings", siblings, (int(self.sibling_starts[-1]),))
+        )
 
     @property
     def potentials(self) -> tuple[FloatArray, ...]:

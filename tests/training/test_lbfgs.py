@@ -85,7 +85,7 @@ def test_a_resumed_run_is_the_same_run(stop):
     whole = run(objective, np.zeros(size), steps=25, tolerance=0)
     first = run(objective, np.zeros(size), steps=stop, tolerance=0)
     saved = {name: array.copy() for name, array in first.arrays().items()}
-    second = LBFGS.from_arrays(saved)
+    second = LBFGS.from_arrays(saved, len(saved["x"]))
     while second.iteration < 25 and second.step(objective, tolerance=0):
         pass
     assert second.values == whole.values

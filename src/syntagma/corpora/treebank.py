@@ -208,7 +208,7 @@ class Treebank:
         full = {name: columns.get(name, Column.blank(total)) for name in STRINGS}
         if written is None:
             for name, column in full.items():
-                _check_strings(name, column)
+                check_strings(name, column)
             written = compose(CONLLU, offsets, written_columns(full, heads))
         if tags is None:
             fields = written.layout.fields
@@ -313,7 +313,7 @@ class Treebank:
             column = strings if isinstance(strings, Column) else Column.of(strings)
             if len(column.ids) != self.words:
                 raise ValueError(f"{name}: expected {self.words} words, found {len(column.ids)}")
-            changed[name] = _check_strings(name, column)
+            changed[name] = check_strings(name, column)
         values = {name: _encoded(column) for name, column in changed.items()}
         if heads is not None:
             flat = np.array(heads, np.int32)
@@ -324,8 +324,8 @@ class Treebank:
             values["heads"] = _encoded(head_column(flat))
         if not changed:
             return self
-        if self.brackets is not None and "xpos" in changed:
-            changed["brackets"] = self.brackets.retagged(changed["xpos"].strings())
+        if self.brackets is not None and self.tag_column in changed:
+            changed["brackets"] = self.brackets.retagged(changed[self.tag_column].strings())
         fresh = replace(self, **changed)
         if set(values) <= set(self.written.layout.fields):
             written = self.written.splice(self.offsets, values)
@@ -360,7 +360,7 @@ def _encoded(column: Column) -> list[bytes]:
     return list(map(names.__getitem__, column.ids.tolist()))
 
 
-def _check_strings(name: str, column: Column) -> Column:
+def check_strings(name: str, column: Column) -> Column:
     """Refuse strings that would break the lines and fields of a file."""
     joined = "\n".join(column.names)
     parts = max(0, len(column.names) - 1)

@@ -100,8 +100,8 @@ class Estimator:
             given = header["parameters"].items()
             # JSON knows no tuples
             model = cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in given})
-            model._unpack(vocabulary, arrays)
             model.summary_ = dict(header["summary"])
+            model._unpack(vocabulary, arrays)
             model.version_ = str(header["version"])
         except (
             KeyError,

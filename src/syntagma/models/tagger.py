@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagma import __version__
-from syntagma.corpora.treebank import Column, Treebank
+from syntagma.corpora.treebank import Column, Treebank, check_strings, check_tag_column
 from syntagma.errors import InputError
 from syntagma.models.base import Estimator
 from syntagma.structures.base import KBest
@@ -400,7 +400,11 @@ class Tagger(Estimator):
 
     def _unpack(self, vocabulary: dict[str, Any], arrays: Arrays) -> None:
         self._check_parameters()
+        check_tag_column(self.summary_["column"])
         self.labels_ = [str(label) for label in vocabulary["labels"]]
+        if not self.labels_ or len(set(self.labels_)) < len(self.labels_):
+            raise ValueError("expected tags, each once")
+        check_strings("tags", Column.of(self.labels_))
         self.forms_ = [str(form) for form in vocabulary["forms"]]
         self.dictionary_ = _tag_lists(vocabulary["dictionary"], self.labels_)
         self.restricted_ = _tag_lists(vocabulary["restricted"], self.labels_)

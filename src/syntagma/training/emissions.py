@@ -54,13 +54,15 @@ class Votes(NamedTuple):
         cls, starts: NDArray[Any], labels: NDArray[Any], size: int, label_count: int
     ) -> Votes:
         """Take votes from a file; ValueError unless every number is in range."""
-        votes = cls(np.ascontiguousarray(starts, np.int64), np.ascontiguousarray(labels, np.int32))
+        if starts.dtype != np.int64 or labels.dtype != np.int32:
+            raise ValueError("the votes of the attributes are not whole numbers")
+        votes = cls(np.ascontiguousarray(starts), np.ascontiguousarray(labels))
         if (
             votes.starts.shape != (size + 1,)
             or votes.labels.ndim != 1
             or votes.starts[0] != 0
             or votes.starts[-1] != len(votes.labels)
-            or (np.diff(votes.starts) < 0).any()
+            or (votes.starts[1:] < votes.starts[:-1]).any()  # a difference might wrap round
             or (votes.labels < 0).any()
             or (votes.labels >= label_count).any()
         ):

@@ -284,14 +284,14 @@ class FeatureMap:
         for template in templates:
             feature_map.bases[template.name] = feature_map.size
             if len(template.parts) == 1:
-                table = arrays[f"single.{template.name}"].astype(np.int32)
+                table = _numbers(arrays, f"single.{template.name}", np.int32)
                 kept = table[table >= 0]
                 if len(table) != len(values[template.parts[0][0]]):
                     raise ValueError(f"the table of {template.name} has the wrong length")
                 feature_map.single[template.name] = table
             else:
-                keys = arrays[f"keys.{template.name}"].astype(np.int64)
-                if (np.diff(keys) <= 0).any():
+                keys = _numbers(arrays, f"keys.{template.name}", np.int64)
+                if (keys < 0).any() or (keys[1:] <= keys[:-1]).any():
                     raise ValueError(f"the keys of {template.name} are not sorted")
                 feature_map.keys[template.name] = keys
                 kept = np.arange(feature_map.size, feature_map.size + len(keys), dtype=np.int32)
@@ -300,6 +300,14 @@ class FeatureMap:
                 raise ValueError(f"the attributes of {template.name} are not numbered in order")
             feature_map.size += len(kept)
         return feature_map
+
+
+def _numbers(arrays: dict[str, NDArray[Any]], name: str, kind: type) -> NDArray[Any]:
+    """Fetch a list of whole numbers that came from a file."""
+    array = arrays[name]
+    if array.ndim != 1 or array.dtype != kind:
+        raise ValueError(f"{name} is not a list of whole numbers")
+    return array
 
 
 def shifted(forms: Int32, offsets: Int64, by: int, outside: int) -> Int32:

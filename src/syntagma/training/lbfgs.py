@@ -17,6 +17,8 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
+from syntagma.training.storage import finite_array
+
 FloatArray = NDArray[np.float64]
 Objective = Callable[[FloatArray], tuple[float, FloatArray]]
 
@@ -166,13 +168,20 @@ class LBFGS:
         }
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> LBFGS:
-        """Take up a minimisation where `arrays` left it."""
-        memory, iteration, evaluations, used, written, reason = arrays["counters"].tolist()
-        history = np.ascontiguousarray(arrays["history"])
-        values = arrays["values"].tolist()
+    def from_arrays(cls, arrays: dict[str, NDArray[Any]], size: int) -> LBFGS:
+        """Take up a minimisation of `size` parameters where `arrays` left it.
+
+        KeyError or ValueError where they are not what `arrays` gives.
+        """
+        memory, iteration, evaluations, used, written, reason = map(
+            int, arrays["counters"].tolist()
+        )
+        if not (0 <= used <= memory and memory > 0 <= written and 0 <= reason < len(REASONS)):
+            raise ValueError("the counters are out of range")
+        history = finite_array(arrays, "history", (2 * memory + 1, size))
+        values = finite_array(arrays, "values", (iteration + 1,)).tolist()
         state = cls(
-            np.ascontiguousarray(arrays["x"]),
+            finite_array(arrays, "x", (size,)),
             values[-1],
             history[2 * memory],
             memory,
@@ -181,7 +190,7 @@ class LBFGS:
             values,
         )
         state._history = history
-        state._products = np.ascontiguousarray(arrays["products"])
+        state._products = finite_array(arrays, "products", (2 * memory + 1, 2 * memory + 1))
         state._used, state._written = used, written
         state.converged = REASONS[reason]
         return state

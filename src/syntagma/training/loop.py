@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from syntagma.errors import ModelFileError
 from syntagma.training.checkpoints import Checkpoint
 from syntagma.training.lbfgs import LBFGS, Objective
 from syntagma.training.storage import Arrays
@@ -31,10 +32,10 @@ class Training:
         return self.state.arrays() | {"curve": np.array(self.curve, float).reshape(-1, 2)}
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Training:
-        """Take up a training where `arrays` left it."""
+    def from_arrays(cls, arrays: Arrays, size: int) -> Training:
+        """Take up a training of `size` parameters where `arrays` left it."""
         curve = [(int(at), figure) for at, figure in arrays["curve"].tolist()]
-        return cls(LBFGS.from_arrays(arrays), curve)
+        return cls(LBFGS.from_arrays(arrays, size), curve)
 
 
 def train(
@@ -63,7 +64,11 @@ def train(
     if restored is None:
         training = Training(LBFGS.start(objective, start))
     else:
-        training = Training.from_arrays(restored)
+        try:
+            training = Training.from_arrays(restored, len(start))
+        except (KeyError, TypeError, ValueError) as error:
+            found = f"the checkpoint is damaged: {error}"
+            raise ModelFileError(found, path=checkpoint.path if checkpoint else None) from error
     state = training.state
     while state.iteration < iterations and state.step(objective, tolerance):
         if monitor and state.iteration % monitor_every == 0:

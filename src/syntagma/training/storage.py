@@ -7,6 +7,7 @@ depends on the clock or the machine, so equal content gives equal bytes.
 from __future__ import annotations
 
 import json
+import re
 from os import PathLike
 from typing import Any
 
@@ -19,6 +20,8 @@ from syntagma.errors import ModelFileError
 
 FORMAT = 1
 KEY = "syntagma"
+LARGEST = 1e100  # no weight comes near; sums of smaller ones stay finite
+HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")  # an escape that may be no text by itself
 TEXTS = "texts"  # the array that holds the JSON of `texts`
 Path = str | PathLike[str]
 Arrays = dict[str, NDArray[Any]]
@@ -48,6 +51,7 @@ def read_arrays(path: Path) -> tuple[dict[str, Any], Any, Arrays]:
         header = json.loads(raw)
         if not isinstance(header, dict):
             raise TypeError
+        _json(header).encode()
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ModelFileError("this is not a syntagma model file", path=path) from error
     if header.get("format") != FORMAT:
@@ -58,7 +62,10 @@ def read_arrays(path: Path) -> tuple[dict[str, Any], Any, Arrays]:
         )
     try:
         arrays = load(data)
-        texts = json.loads(arrays.pop(TEXTS).tobytes())
+        raw = arrays.pop(TEXTS).tobytes()
+        texts = json.loads(raw)
+        if HALF_CHARACTER.search(raw):
+            _json(texts).encode()
     except (SafetensorError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ModelFileError("the model file is cut off or damaged", path=path) from error
     return header, texts, arrays
@@ -67,7 +74,7 @@ def read_arrays(path: Path) -> tuple[dict[str, Any], Any, Arrays]:
 def finite_array(arrays: Arrays, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Fetch a float array of known shape from a file; ValueError if it is anything else."""
     array = arrays[name]
-    if array.shape != shape or array.dtype != np.float64 or not np.isfinite(array).all():
+    if array.shape != shape or array.dtype != np.float64 or not (np.abs(array) < LARGEST).all():
         raise ValueError(f"{name} should hold finite numbers of shape {shape}")
     return np.ascontiguousarray(array)
 

@@ -84,7 +84,7 @@ class Arcs(Structure):
 
     def score(self, outcome: IntArray) -> FloatArray:
         """Score one tree for each sentence; a head of -1 makes it impossible."""
-        heads = np.ascontiguousarray(outcome, dtype=np.int32)
+        heads = kernel_ready(np.asarray(outcome, dtype=np.int32))
         if heads.shape != (self.offsets[-1],):
             raise ValueError(f"outcome: expected {self.offsets[-1]} heads, found {heads.shape}")
         if (heads > np.repeat(np.diff(self.offsets), np.diff(self.offsets))).any():

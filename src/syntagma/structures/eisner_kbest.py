@@ -39,8 +39,7 @@ class Forest(NamedTuple):
     """
 
     row: IntArray  # of every item, -1 while it has none
-    item: IntArray  # of every row; -1 while the row is free
-    found: IntArray  # derivations of each row so far, best first
+    found: IntArray  # how many derivations each row has so far, best first
     expanded: IntArray  # of those, how many have put their successors on the heap
     waiting: IntArray  # size of each row's heap
     scores: FloatArray  # rows x k
@@ -56,7 +55,6 @@ def _new_forest(best: FloatArray, words: int, k: int, rows: int) -> Forest:
     width = words + k + 1
     return Forest(
         np.full(best.size, -1, np.int32),
-        np.full(rows, -1, np.int32),
         np.zeros(rows, np.int32),
         np.zeros(rows, np.int32),
         np.zeros(rows, np.int32),
@@ -133,7 +131,6 @@ def _open_row(forest: Forest, item: int, sentence: Sentence, base: int) -> int:
     row = forest.used[0]
     forest.used[0] += 1
     forest.row[item] = row
-    forest.item[row] = item
     kind, i, j = item_span(item, sentence.words, stride)
     if i < j:
         first, last = edge_range(kind, i, j, sentence)
@@ -160,7 +157,7 @@ def _find(
             continue
         row = forest.row[item]
         if row < 0:
-            if forest.used[0] == forest.item.size:
+            if forest.used[0] == forest.found.size:
                 return False
             row = _open_row(forest, item, sentence, base)
         if forest.expanded[row] < forest.found[row]:

@@ -18,6 +18,7 @@ from syntagma.structures.base import (
     check_offsets,
     check_potentials,
 )
+from syntagma.structures.chain_lanes import LANES
 
 _CELLS = 4_000_000  # numbers held at once in sums that are kept apart
 
@@ -110,7 +111,7 @@ class Chain(Structure):
         outcome = np.full((count, len(self.labels)), -1, dtype=np.int32)
         status = np.empty(len(self), dtype=np.int64)
         key = np.uint64(seed & (2**64 - 1))
-        chain_sample.sample_chain(*self._states(), key, status, outcome)
+        chain_sample.sample_chain(*self._states(), key, status, outcome, *self._tables())
         lost = np.flatnonzero(status == chain_kernels.LOST)
         if len(lost):
             chain_sample.log_sample_chain(*self._states(), lost, key, outcome)
@@ -175,6 +176,12 @@ class Chain(Structure):
         bounds = np.searchsorted(self.offsets, np.linspace(0, words, count + 1)[1:-1])
         return np.array([0, *bounds, len(self)], dtype=np.int64)
 
+    def _tables(self) -> tuple[FloatArray, FloatArray]:
+        """Make room for the weights and transitions that do not vary, exponentiated and padded."""
+        _, _, weights, _, transitions, _, _ = self._states()
+        width = -(-self.labels.shape[1] // LANES) * LANES
+        return np.empty((1, weights.shape[1], width)), np.empty((1, transitions.shape[1], width))
+
     def _sum_product(
         self,
         bounds: Offsets,
@@ -186,7 +193,6 @@ class Chain(Structure):
         """Log partitions and, with ``derive``, parts: of shared tables summed, or by chunk."""
         states = self._states()
         words, size = self.labels.shape
-        width = -(-size // chain_kernels.LANES) * chain_kernels.LANES
         chunks = len(bounds) - 1
         _, _, weights, weights_vary, transitions, transitions_vary, _ = states
         vary = (weights_vary, transitions_vary)
@@ -195,7 +201,8 @@ class Chain(Structure):
         status = np.empty(len(self), dtype=np.int64)
         if labels is None:
             labels = np.empty((words if derive else 0, size))
-        tables = [np.empty((1, height, width)) for height in heights]
+        tables = self._tables()
+        width = tables[0].shape[2]
         by_word = [
             np.zeros((words if derive and varies else 0, height, size))
             for height, varies in zip(heights, vary, strict=True)
@@ -205,9 +212,10 @@ class Chain(Structure):
             for height, varies in zip(heights, vary, strict=True)
         ]
         sums = [np.zeros((chunks, height, width)) for height in held]
+        reversed_table = np.zeros((heights[0], size if held[1] else 0, width))
         chain_kernels.sum_product(
             *states, bounds, derive, log_partition, status, labels,
-            by_word[0], sums[0], by_word[1], sums[1], *tables,
+            by_word[0], sums[0], by_word[1], sums[1], *tables, reversed_table,
         )  # fmt: skip
         if merge:
             sums = [part.sum(axis=0, keepdims=True) for part in sums]

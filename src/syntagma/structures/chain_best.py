@@ -86,6 +86,46 @@ def trace(
     return top
 
 
+@njit(cache=True, nogil=True)
+def viterbi_chunk(
+    order: int,
+    labels: FloatArray,
+    weights: FloatArray,
+    weights_vary: bool,
+    transitions: FloatArray,
+    transitions_vary: bool,
+    offsets: Offsets,
+    first: int,
+    last: int,
+    score: FloatArray,
+    outcome: IntArray,
+) -> None:
+    """Find the best sequences of the sentences ``first`` to ``last - 1``, with one table."""
+    longest = 1
+    for s in range(first, last):
+        longest = max(longest, offsets[s + 1] - offsets[s])
+    best = np.empty((longest, weights.shape[1], labels.shape[1]))
+    for s in range(first, last):
+        start, words = offsets[s], offsets[s + 1] - offsets[s]
+        if words == 0:
+            score[s] = 0.0
+            continue
+        for t in range(words):
+            advance(
+                order,
+                t,
+                best[max(t - 1, 0)],
+                best[t],
+                labels[start + max(t - 1, 0)],
+                labels[start + t],
+                weights[start + t if weights_vary else 0],
+                transitions[start + t if transitions_vary else 0],
+            )
+        score[s] = trace(
+            order, words, best, transitions, transitions_vary, start, outcome[start : start + words]
+        )
+
+
 @njit(cache=True, nogil=True, parallel=True)
 def viterbi(
     order: int,
@@ -101,32 +141,16 @@ def viterbi(
 ) -> None:
     """Find the best sequence of every sentence."""
     for c in prange(len(bounds) - 1):
-        longest = 1
-        for s in range(bounds[c], bounds[c + 1]):
-            longest = max(longest, offsets[s + 1] - offsets[s])
-        best = np.empty((longest, weights.shape[1], labels.shape[1]))
-        for s in range(bounds[c], bounds[c + 1]):
-            start, words = offsets[s], offsets[s + 1] - offsets[s]
-            if words == 0:
-                score[s] = 0.0
-                continue
-            for t in range(words):
-                advance(
-                    order,
-                    t,
-                    best[max(t - 1, 0)],
-                    best[t],
-                    labels[start + max(t - 1, 0)],
-                    labels[start + t],
-                    weights[start + t if weights_vary else 0],
-                    transitions[start + t if transitions_vary else 0],
-                )
-            score[s] = trace(
-                order,
-                words,
-                best,
-                transitions,
-                transitions_vary,
-                start,
-                outcome[start : start + words],
-            )
+        viterbi_chunk(
+            order,
+            labels,
+            weights,
+            weights_vary,
+            transitions,
+            transitions_vary,
+            offsets,
+            bounds[c],
+            bounds[c + 1],
+            score,
+            outcome,
+        )

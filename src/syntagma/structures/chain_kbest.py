@@ -87,11 +87,16 @@ def kbest_sentence(
     transitions: FloatArray,
     transitions_vary: bool,
     start: int,
+    words: int,
     score: FloatArray,
     outcome: IntArray,
 ) -> None:
     """Fill the k best scores and sequences of one sentence."""
-    k, words = outcome.shape
+    k = len(outcome)
+    if words == 0:
+        score[:] = -np.inf
+        score[0] = 0.0
+        return
     contexts, size = weights.shape[1], labels.shape[1]
     states = contexts * size
     histories = np.full((states, k), -np.inf)
@@ -106,7 +111,9 @@ def kbest_sentence(
         for j in range(contexts if t > 0 else 1):
             for label in range(size):
                 state = j * size + label
-                if t == 0:
+                if word[label] == -np.inf or (t > 0 and weight[j, label] == -np.inf):
+                    fresh[state] = -np.inf
+                elif t == 0:
                     fresh[state, 0] = word[label]
                 elif t < order:
                     fresh[state] = (histories[j] + weight[j, label]) + word[label]
@@ -131,16 +138,17 @@ def kbest_sentence(
                         fresh[state, r] = (fresh[state, r] + weight[j, label]) + word[label]
         histories, fresh = fresh, histories
     ends = np.empty(k, np.int32)
+    chosen = outcome[:, start : start + words]
     used = states if words > 1 else size
     merge(histories, 0, 1, np.zeros(used), score, ends, heap, rank, value)
     for r in range(k):
         if ends[r] < 0:
-            outcome[r] = -1
+            chosen[r] = -1
             continue
         state, history = ends[r] // k, ends[r] % k
         for t in range(words - 1, -1, -1):
             j, label = state // size, state % size
-            outcome[r, t] = label
+            chosen[r, t] = label
             if t > 0:
                 source = back[t, state, history]
                 history = source % k
@@ -164,18 +172,15 @@ def kbest_chain(
 ) -> None:
     """Find the k best sequences of every sentence."""
     for s in prange(len(offsets) - 1):
-        if offsets[s] == offsets[s + 1]:
-            score[s] = -np.inf
-            score[s, 0] = 0.0
-        else:
-            kbest_sentence(
-                order,
-                labels,
-                weights,
-                weights_vary,
-                transitions,
-                transitions_vary,
-                offsets[s],
-                score[s],
-                outcome[:, offsets[s] : offsets[s + 1]],
-            )
+        kbest_sentence(
+            order,
+            labels,
+            weights,
+            weights_vary,
+            transitions,
+            transitions_vary,
+            offsets[s],
+            offsets[s + 1] - offsets[s],
+            score[s],
+            outcome,
+        )

@@ -527,6 +527,33 @@ def sum_product_chunk(
             label_marginals[start : start + words] = 0.0
 
 
+@njit(cache=True, nogil=True)
+def shared_tables(
+    weights: FloatArray,
+    weights_vary: bool,
+    weight_table: FloatArray,
+    transitions: FloatArray,
+    transitions_vary: bool,
+    transition_table: FloatArray,
+    reversed_table: FloatArray,
+) -> tuple[float, float]:
+    """Exponentiate the tables that do not vary, once; return the maxima subtracted.
+
+    ``reversed_table[j, k, i]`` gets transition (i, j, k), unless it has no rows.
+    """
+    weight_shift = transition_shift = 0.0
+    if not weights_vary:
+        weight_shift = exponential_rows(weights[0], weight_table[0])
+    if not transitions_vary:
+        transition_shift = exponential_rows(transitions[0], transition_table[0])
+        contexts, size, _ = reversed_table.shape
+        for i in range(size):
+            for j in range(contexts):
+                for k in range(size):
+                    reversed_table[j, k, i] = transition_table[0, i * contexts + j, k]
+    return weight_shift, transition_shift
+
+
 @njit(cache=True, nogil=True, parallel=True)
 def sum_product(
     order: int,
@@ -547,23 +574,21 @@ def sum_product(
     transition_sums: FloatArray,
     weight_table: FloatArray,
     transition_table: FloatArray,
+    reversed_table: FloatArray,
 ) -> None:
     """Fill log partitions and, with ``derive``, marginals, chunk by chunk of sentences.
 
     Sums over words are kept apart for each chunk, so that the caller merges them in order.
     """
-    weight_shift = transition_shift = 0.0
-    if not weights_vary:
-        weight_shift = exponential_rows(weights[0], weight_table[0])
-    if not transitions_vary:
-        transition_shift = exponential_rows(transitions[0], transition_table[0])
-    contexts, size = weights.shape[1], labels.shape[1]
-    shared = derive and not transitions_vary
-    reversed_table = np.zeros((contexts, size if shared else 0, transition_table.shape[2]))
-    if shared:
-        for j in range(contexts):
-            for i in range(size):
-                reversed_table[j, :, i] = transition_table[0, i * contexts + j, :size]
+    weight_shift, transition_shift = shared_tables(
+        weights,
+        weights_vary,
+        weight_table,
+        transitions,
+        transitions_vary,
+        transition_table,
+        reversed_table,
+    )
     for c in prange(len(bounds) - 1):
         sum_product_chunk(
             order,

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit, prange
 
 from syntagma.structures.base import FloatArray, IntArray, Offsets
-from syntagma.structures.chain_kernels import DONE, LANES, exponential_rows, forward
+from syntagma.structures.chain_kernels import DONE, forward, shared_tables
 from syntagma.structures.chain_log import log_forward
 from syntagma.structures.exponential import exponential
 
@@ -85,6 +85,62 @@ def draw(
         k, j = (j, i) if order == 2 else (i, 0)
 
 
+@njit(cache=True, nogil=True)
+def sample_sentence(
+    order: int,
+    labels: FloatArray,
+    weights: FloatArray,
+    weights_vary: bool,
+    transitions: FloatArray,
+    transitions_vary: bool,
+    start: int,
+    words: int,
+    weight_tables: FloatArray,
+    tables: FloatArray,
+    key: np.uint64,
+    outcome: IntArray,
+) -> int:
+    """Draw sequences of one sentence, if scaled probabilities will do; return how it went."""
+    contexts, rows, width = weight_tables.shape[1], tables.shape[1], tables.shape[2]
+    if weights_vary:
+        weight_tables = np.empty((words, contexts, width))
+    if transitions_vary:
+        tables = np.empty((words, rows, width))
+    alpha = np.zeros((words, contexts, width))
+    _, state = forward(
+        order,
+        labels,
+        weights,
+        weights_vary,
+        transitions,
+        transitions_vary,
+        start,
+        words,
+        weights_vary or transitions_vary,
+        np.empty((words, width)),
+        weight_tables,
+        tables,
+        np.empty((words, labels.shape[1]), np.int64),
+        np.empty(words, np.int64),
+        alpha,
+        np.empty(words + 1),
+    )
+    if state == DONE and words > 0:
+        for r in range(len(outcome)):
+            draw(
+                order,
+                words,
+                alpha,
+                tables,
+                transitions_vary,
+                False,
+                labels.shape[1],
+                mix(key, r),
+                outcome[r, start : start + words],
+            )
+    return state
+
+
 @njit(cache=True, nogil=True, parallel=True)
 def sample_chain(
     order: int,
@@ -97,52 +153,34 @@ def sample_chain(
     seed: np.uint64,
     status: Offsets,
     outcome: IntArray,
+    weight_table: FloatArray,
+    transition_table: FloatArray,
 ) -> None:
     """Draw sequences for every sentence whose scaled probabilities keep what matters."""
-    width = -(-labels.shape[1] // LANES) * LANES
-    contexts, rows = weights.shape[1], transitions.shape[1]
-    shared_weights = np.empty((1, contexts, width))
-    shared_transitions = np.empty((1, rows, width))
-    if not weights_vary:
-        exponential_rows(weights[0], shared_weights[0])
-    if not transitions_vary:
-        exponential_rows(transitions[0], shared_transitions[0])
+    shared_tables(
+        weights,
+        weights_vary,
+        weight_table,
+        transitions,
+        transitions_vary,
+        transition_table,
+        np.empty((0, 0, 0)),
+    )
     for s in prange(len(offsets) - 1):
-        start, words = offsets[s], offsets[s + 1] - offsets[s]
-        weight_tables = np.empty((words, contexts, width)) if weights_vary else shared_weights
-        tables = np.empty((words, rows, width)) if transitions_vary else shared_transitions
-        alpha = np.zeros((words, contexts, width))
-        _, status[s] = forward(
+        status[s] = sample_sentence(
             order,
             labels,
             weights,
             weights_vary,
             transitions,
             transitions_vary,
-            start,
-            words,
-            True,
-            np.empty((words, width)),
-            weight_tables,
-            tables,
-            np.empty((words, labels.shape[1]), np.int64),
-            np.empty(words, np.int64),
-            alpha,
-            np.empty(words + 1),
+            offsets[s],
+            offsets[s + 1] - offsets[s],
+            weight_table,
+            transition_table,
+            mix(seed, s),
+            outcome,
         )
-        if status[s] == DONE and words > 0:
-            for r in range(len(outcome)):
-                draw(
-                    order,
-                    words,
-                    alpha,
-                    tables,
-                    transitions_vary,
-                    False,
-                    labels.shape[1],
-                    mix(mix(seed, s), r),
-                    outcome[r, start : start + words],
-                )
 
 
 @njit(cache=True, nogil=True, parallel=True)

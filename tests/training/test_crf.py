@@ -34,7 +34,7 @@ def problem(seed: int, order: int, known: float):
     way_back = sources(attributes, feature_map.size)
     votes = choose_votes(attributes, way_back, allowed, feature_map.size, 1)
     objective = ChainObjective(
-        attributes, votes, feature_map.size, allowed, offsets, order=order, l2=0.3
+        attributes, votes, feature_map.size, allowed, offsets, order=order, penalty=0.3
     )
     vector = rng.normal(size=parameter_count(votes.size, LABELS, order))
     return objective, vector, (attributes, votes, allowed, offsets)
@@ -92,7 +92,7 @@ def test_sentences_without_annotation_teach_nothing():
         len(objective.votes.starts) - 1,
         np.ones_like(allowed),
         objective.offsets,
-        l2=0.0,
+        penalty=0.0,
     )
     value, gradient = free(vector)
     assert abs(value) < 1e-9

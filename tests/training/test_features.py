@@ -170,7 +170,10 @@ def test_a_damaged_map_is_refused(damage):
         FeatureMap.unpack(header, arrays)
 
 
-@pytest.mark.parametrize("name", ["", "nonsense", "suffix0", "lower[x]", "lower[", "word||word"])
+@pytest.mark.parametrize(
+    "name",
+    ["", "nonsense", "suffix0", "lower[x]", "lower[", "word||word", "word*", "word*0", "word*-1"],
+)
 def test_a_bad_template_is_one_clear_error(name):
     with pytest.raises(InputError, match=r"template|word function"):
         Template.parse(name)
@@ -186,3 +189,18 @@ def test_votes_are_carried_over_by_meaning():
 
 def test_the_standard_templates_parse():
     assert len({Template.parse(name) for name in STANDARD}) == len(STANDARD)
+
+
+def test_scales_belong_to_the_template():
+    names = ["word*2", "suffix1", "word[-1]|word*0.5"]
+    feature_map = FeatureMap.fit(names, *columns([["a", "ab"], ["b"]]))
+    scales = feature_map.scales()
+    assert len(scales) == feature_map.size
+    told = dict(zip(feature_map.names(np.arange(feature_map.size)), scales.tolist(), strict=True))
+    assert told["word=ab"] == 2
+    assert told["suffix1=b"] == 1
+    assert told["word[-1]|word=a&ab"] == 0.5
+    header, _ = feature_map.pack()
+    assert header["templates"] == names
+    with pytest.raises(InputError, match="twice"):
+        FeatureMap.fit(["word", "word*2"], *columns([["a"]]))

@@ -48,7 +48,8 @@ class Tagger(Estimator):
     order
         1: the tag depends on the tag before; 2: on the two tags before.
     l2
-        Strength of the penalty on weights: ``l2 / 2`` times their sum of squares.
+        Strength of the penalty on weights: ``l2 / 2`` times their sum of squares, each divided by
+        the scale of its template.
     features
         Names of feature templates; the default is `syntagma.training.features.STANDARD`.
     min_count
@@ -156,8 +157,9 @@ class Tagger(Estimator):
             attributes, sources(attributes, size), allowed, size, self.unseen_pairs
         )
         objective = ChainObjective(
-            attributes, self.votes_, size, allowed, treebank.offsets, self.order, self.l2
+            attributes, self.votes_, size, allowed, treebank.offsets, self.order
         )
+        objective.penalty = self._penalty(objective.size)
         start = self._start(before, objective)
         keeper = None
         if checkpoint is not None:
@@ -218,6 +220,13 @@ class Tagger(Estimator):
         number = {label: i for i, label in enumerate(self.labels_)}
         return np.array([number.get(name, -1) for name in names], np.int32)[ids]
 
+    def _penalty(self, size: int) -> FloatArray:
+        """Cost of half the square of each weight: less where a template counts more."""
+        penalty = np.full(size, float(self.l2))
+        votes = np.diff(self.votes_.starts)
+        penalty[: self.votes_.size] /= np.repeat(self.features_.scales(), votes) ** 2
+        return penalty
+
     def _tags_seen(
         self, forms: NDArray[np.int32], strings: Sequence[str], gold: NDArray[np.int32]
     ) -> dict[str, list[str]]:
@@ -267,6 +276,7 @@ class Tagger(Estimator):
         self, treebank: Treebank, gold: NDArray[np.int32], training: Training
     ) -> dict[str, Any]:
         state = training.state
+        cost = 0.5 * dot(self._penalty(len(state.x)) * state.x, state.x)
         return {
             "column": treebank.tag_column,
             "sentences": len(treebank),
@@ -278,7 +288,7 @@ class Tagger(Estimator):
             "iterations": state.iteration,
             "evaluations": state.evaluations,
             "stopped": state.converged or "the iterations ran out",
-            "log_likelihood": self.l2 / 2 * dot(state.x, state.x) - state.value,
+            "log_likelihood": cost - state.value,
             "learning_curve": [list(point) for point in training.curve],
         }
 

@@ -53,8 +53,8 @@ class ChainObjective:
         Sentence offsets.
     order
         1: pairs of neighbouring labels have weights; 2: triples as well.
-    l2
-        Penalty: ``l2 / 2`` times the sum of squared weights.
+    penalty
+        What half the square of each weight costs.
     """
 
     def __init__(
@@ -65,16 +65,16 @@ class ChainObjective:
         allowed: NDArray[np.bool_],
         offsets: Int64,
         order: int = 1,
-        l2: float = 1.0,
+        penalty: FloatArray | float = 1.0,
     ) -> None:
         self.attributes = attributes
         self.votes = votes
         self.way_back: Sources = sources(attributes, size)
         self.offsets = offsets
         self.order = order
-        self.l2 = l2
         self.labels = allowed.shape[1]
         self.size = parameter_count(votes.size, self.labels, order)
+        self.penalty = np.broadcast_to(penalty, self.size)
         self.log_likelihood = 0.0
         self._split(allowed)
 
@@ -119,7 +119,8 @@ class ChainObjective:
             scores, weights.pairs, self.offsets, weights.triples
         )
         by_word = parts[0]
-        gradient = self.l2 * vector
+        gradient = self.penalty * vector
+        cost = 0.5 * dot(gradient, vector)
         shares = Weights.of(gradient, self.votes.size, self.labels, self.order)
         if len(self.open_words):
             clamped = scores[self.open_words]
@@ -145,4 +146,4 @@ class ChainObjective:
                 shares.triples[:] -= clamped_parts[2]
         shares.emissions[:] += weight_gradient(self.way_back, self.votes, by_word)
         self.log_likelihood = float(likelihood)
-        return 0.5 * self.l2 * dot(vector, vector) - self.log_likelihood, gradient
+        return cost - self.log_likelihood, gradient

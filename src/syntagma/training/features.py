@@ -40,29 +40,42 @@ STANDARD = (
 
 
 class Template(NamedTuple):
-    """One feature template: functions of words at given offsets, taken together."""
+    """One feature template: functions of words at given offsets, taken together.
+
+    The attributes of a template with scale 2 count double, so that the penalty lets their weights
+    speak up sooner.
+    """
 
     name: str
     parts: tuple[tuple[str, int], ...]
+    scale: float = 1.0
 
     @classmethod
-    def parse(cls, name: str) -> Template:
+    def parse(cls, text: str) -> Template:
         """Read a template.
 
         >>> Template.parse("lower[-1]|suffix2").parts
         (('lower', -1), ('suffix2', 0))
+        >>> Template.parse("word*2")
+        Template(name='word', parts=(('word', 0),), scale=2.0)
         """
+        whole = re.fullmatch(r"([^*]+)(?:\*(\d{1,3}(?:\.\d{1,3})?))?", text.strip())
+        scale = float(whole[2] or 1) if whole else 0.0
         parts = []
-        for part in name.split("|"):
-            match = re.fullmatch(r"([a-z]+[1-9]?)(?:\[([+-]?\d{1,2})\])?", part.strip())
+        for part in whole[1].split("|") if whole and scale else [""]:
+            match = re.fullmatch(r"([a-z]+[1-9]?)(?:\[([+-]?\d{1,2})\])?", part)
             if match is None:
                 raise InputError(
-                    f"a feature template looks like suffix3, lower[-1] or lower[-1]|lower; "
-                    f"found {name!r}"
+                    f"a feature template looks like suffix3, lower[-1], lower[-1]|lower or word*2; "
+                    f"found {text!r}"
                 )
             word_function(match[1])
             parts.append((match[1], int(match[2] or 0)))
-        return cls(name, tuple(parts))
+        name = "|".join(f"{function}[{at}]" if at else function for function, at in parts)
+        return cls(name, tuple(parts), scale)
+
+    def __str__(self) -> str:
+        return self.name if self.scale == 1 else f"{self.name}*{self.scale:g}"
 
 
 class Attributes(NamedTuple):
@@ -113,9 +126,14 @@ class FeatureMap:
         min_count: int = 1,
     ) -> FeatureMap:
         """Collect the attributes that occur at least `min_count` times in a corpus."""
-        templates = [Template.parse(name) for name in dict.fromkeys(names)]
+        templates = [Template.parse(name) for name in names]
         if not templates:
             raise InputError("expected at least one feature template")
+        twice = [
+            t.name for i, t in enumerate(templates) if t.name in {u.name for u in templates[:i]}
+        ]
+        if twice:
+            raise InputError(f"the feature template {twice[0]} is given twice")
         feature_map = cls(templates, {}, {}, {}, {}, 0)
         for function in feature_map._functions():
             distinct = dict.fromkeys([*word_function(function)(strings), BOUNDARY])
@@ -203,6 +221,11 @@ class FeatureMap:
         keys[missing] = -1
         return keys
 
+    def scales(self) -> NDArray[np.float64]:
+        """Return the scale of every attribute."""
+        sizes = np.diff([*self.bases.values(), self.size])
+        return np.repeat([template.scale for template in self.templates], sizes)
+
     def names(self, attributes: Int64) -> list[str]:
         """Write attributes for people: ``suffix2=ng``, ``lower[-1]|lower=of&the``."""
         ends = np.array([*self.bases.values(), self.size])
@@ -234,7 +257,7 @@ class FeatureMap:
             if function in other.values
         }
         for template in self.templates:
-            if template not in other.templates:
+            if template.name not in other.bases:
                 continue
             if len(template.parts) == 1:
                 mine = self.single[template.name]
@@ -264,7 +287,7 @@ class FeatureMap:
     def pack(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Split into a JSON-able header and arrays, for a model file."""
         header = {
-            "templates": [template.name for template in self.templates],
+            "templates": [str(template) for template in self.templates],
             "values": {function: list(values) for function, values in self.values.items()},
         }
         arrays = {f"single.{name}": table for name, table in self.single.items()}

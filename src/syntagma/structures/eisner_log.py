@@ -26,24 +26,32 @@ from syntagma.structures.eisner import (
     exists,
     item_at,
 )
+from syntagma.structures.exponential import exponential
 
 
 @njit(cache=True, nogil=True)
-def _log_sum(chart: FloatArray, kind: int, i: int, j: int, sentence: Sentence) -> float:
+def _edge_values(
+    chart: FloatArray, kind: int, i: int, j: int, sentence: Sentence, values: FloatArray
+) -> float:
+    """Write the log weight of an item by each edge into ``values``, from 0; return the largest."""
     first, last = edge_range(kind, i, j, sentence)
     top = -math.inf
-    for again in range(2):
-        total = 0.0
-        for k in range(first, last):
-            left, right = edge_items(kind, i, j, k, sentence, sentence.words + 1)
-            value = chart[left] + chart[right] + edge_score(kind, i, j, k, sentence)
-            if again:
-                total += math.exp(value - top)
-            elif value > top:
-                top = value
-        if top == -math.inf:
-            return top
-    return top + math.log(total)
+    for k in range(first, last):
+        left, right = edge_items(kind, i, j, k, sentence, sentence.words + 1)
+        value = chart[left] + chart[right] + edge_score(kind, i, j, k, sentence)
+        values[k - first] = value
+        top = value if value > top else top
+    return top
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz"})
+def _weights_below(top: float, values: FloatArray) -> float:
+    """Replace log weights by their exponentials relative to the largest; return the sum."""
+    total = 0.0
+    for k in range(values.size):
+        values[k] = exponential(values[k] - top)
+        total += values[k]
+    return total
 
 
 @njit(cache=True, nogil=True)
@@ -51,13 +59,19 @@ def log_inside(sentence: Sentence) -> FloatArray:
     """Log of the summed weight of every item, in a chart with rows of ``words + 1``."""
     n = sentence.words
     chart = np.full(KINDS * (n + 1) * (n + 1), -math.inf)
+    values = np.empty(n + 1)
     for i in range(n, -1, -1):
         chart[item_at(RIGHT, i, i, n, n + 1)] = 0.0
         chart[item_at(LEFT, i, i, n, n + 1)] = 0.0
         for j in range(i + 1, n + 1):
             for kind in UPWARD:
-                if exists(kind, i):
-                    chart[item_at(kind, i, j, n, n + 1)] = _log_sum(chart, kind, i, j, sentence)
+                if not exists(kind, i):
+                    continue
+                top = _edge_values(chart, kind, i, j, sentence, values)
+                if top > -math.inf:
+                    first, last = edge_range(kind, i, j, sentence)
+                    total = _weights_below(top, values[: last - first])
+                    chart[item_at(kind, i, j, n, n + 1)] = top + math.log(total)
     return chart
 
 
@@ -68,7 +82,7 @@ def log_outside(
     """Hand the probability of every item down to its edges; write those of the arcs drawn."""
     n = sentence.words
     probability = np.zeros(chart.size)
-    shares = np.empty(n + 1)
+    values = np.empty(n + 1)
     probability[item_at(RIGHT, 0, n, n, n + 1)] = 1.0
     for i in range(n + 1):
         for j in range(n, i, -1):
@@ -77,15 +91,12 @@ def log_outside(
                 if probability[item] == 0.0:
                     continue
                 first, last = edge_range(kind, i, j, sentence)
-                total = 0.0
+                top = _edge_values(chart, kind, i, j, sentence, values)
+                total = _weights_below(top, values[: last - first])
                 for k in range(first, last):
-                    left, right = edge_items(kind, i, j, k, sentence, n + 1)
-                    value = chart[left] + chart[right] + edge_score(kind, i, j, k, sentence)
-                    shares[k] = math.exp(value - chart[item])
-                    total += shares[k]
-                for k in range(first, last):
-                    # dividing by their own sum keeps rounding from growing on the way down
-                    share = probability[item] * shares[k] / total
+                    share = probability[item] * values[k - first] / total
+                    if share == 0.0:
+                        continue
                     left, right = edge_items(kind, i, j, k, sentence, n + 1)
                     probability[left] += share
                     probability[right] += share

@@ -18,6 +18,7 @@ from syntagma.structures.base import (
     check_offsets,
     check_potentials,
 )
+from syntagma.structures.chain_forward import LOST
 from syntagma.structures.chain_lanes import LANES
 
 _CELLS = 4_000_000  # numbers held at once in sums that are kept apart
@@ -112,7 +113,7 @@ class Chain(Structure):
         status = np.empty(len(self), dtype=np.int64)
         key = np.uint64(seed & (2**64 - 1))
         chain_sample.sample_chain(*self._states(), key, status, outcome, *self._tables())
-        lost = np.flatnonzero(status == chain_kernels.LOST)
+        lost = np.flatnonzero(status == LOST)
         if len(lost):
             chain_sample.log_sample_chain(*self._states(), lost, key, outcome)
         return outcome
@@ -156,7 +157,7 @@ class Chain(Structure):
         return self.potentials[order].ndim > order + 1 or order == 0
 
     def _states(self) -> tuple[int, FloatArray, FloatArray, bool, FloatArray, bool, Offsets]:
-        """Order, labels, weights, transitions and offsets, as `chain_kernels` defines them."""
+        """Order, labels, weights, transitions and offsets, as `chain_forward` defines them."""
         size = self.labels.shape[1]
         if self.triples is None:
             weights, weights_vary = np.zeros((1, 1, size)), False
@@ -222,7 +223,7 @@ class Chain(Structure):
         if held[1]:
             sums[1] *= tables[1]
         sums = [part[:, :, :size] for part in sums]
-        lost = np.flatnonzero(status == chain_kernels.LOST)
+        lost = np.flatnonzero(status == LOST)
         if len(lost):
             extra = [np.zeros((chunks, height, size)) for height in held]
             chain_log.log_sum_product(

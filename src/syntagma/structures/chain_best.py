@@ -1,6 +1,6 @@
 """The best and the k best label sequences of linear chains of either order.
 
-States, weights and transitions are those of `chain_kernels`, here as logarithms. Ties go to the
+States, weights and transitions are those of `chain_forward`, here as logarithms. Ties go to the
 smaller state and the smaller predecessor, in both searches, so the best is the first of the k best.
 """
 

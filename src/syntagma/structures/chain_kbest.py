@@ -1,6 +1,6 @@
 """The k best label sequences of linear chains: each state keeps its k best histories.
 
-States are numbered (context, label) as in `chain_kernels`. The histories of a state are merged from
+States are numbered (context, label) as in `chain_forward`. The histories of a state are merged from
 the sorted histories of its predecessors through a heap. Ties go to the smaller predecessor, then to
 its better history, so that the first of the k best is what `chain_best` finds.
 """

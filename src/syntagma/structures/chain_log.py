@@ -1,6 +1,6 @@
 """Linear chains in the log domain: slower, and right where scaled probabilities would underflow.
 
-Compiled only when `chain_kernels` reports a sentence as lost. States, weights and transitions are
+Compiled only when `chain_forward` reports a sentence as lost. States, weights and transitions are
 as there; ``alpha`` and ``beta`` hold logarithms.
 """
 
@@ -13,18 +13,39 @@ from syntagma.structures.base import FloatArray, Offsets
 from syntagma.structures.exponential import exponential
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def log_sum(values: FloatArray) -> float:
-    """Return the logarithm of the summed exponentials of a flat array."""
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
+def largest(values: FloatArray) -> float:
+    """Return the largest of a flat array."""
     top = -np.inf
     for i in range(len(values)):
         top = max(top, values[i])
-    if top == -np.inf:
-        return top
+    return top
+
+
+@njit(cache=True, nogil=True)
+def exponentials(values: FloatArray, shift: float) -> None:
+    """Replace values by the exponentials of what they are above a shift."""
+    for i in range(len(values)):
+        values[i] = exponential(values[i] - shift)
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def total_of(values: FloatArray) -> float:
+    """Sum a flat array."""
     total = 0.0
     for i in range(len(values)):
-        total += exponential(values[i] - top)
-    return top + np.log(total)
+        total += values[i]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def log_sum(values: FloatArray) -> float:
+    """Return the logarithm of the summed exponentials of a flat array, which is written over."""
+    top = largest(values)
+    if top == -np.inf:
+        return top
+    exponentials(values, top)
+    return top + np.log(total_of(values))
 
 
 @njit(cache=True, nogil=True)
@@ -60,20 +81,21 @@ def log_forward(
                     source = transition[i * contexts + j]
                     for k in range(size):
                         top[k] = max(top[k], before + source[k])
-                total[:] = 0.0
+                for k in range(size):
+                    total[k] = 0.0
+                    top[k] = top[k] if top[k] > -np.inf else 0.0
                 for i in range(size):
                     before = alpha[t - 1, i, j] if order == 2 else alpha[t - 1, 0, i]
                     if before > -np.inf:
                         source = transition[i * contexts + j]
                         for k in range(size):
-                            gap = before + source[k] - top[k]
-                            total[k] += exponential(gap) if top[k] > -np.inf else 0.0
+                            total[k] += exponential(before + source[k] - top[k])
                 for k in range(size):
                     row[k] = top[k] + np.log(total[k]) if total[k] > 0.0 else -np.inf
             for k in range(size):
                 row[k] += weight[j, k] + word[k]
     last = alpha[words - 1, : contexts if words > 1 else 1]
-    return log_sum(last.reshape(last.size))
+    return log_sum(last.copy().reshape(last.size))
 
 
 @njit(cache=True, nogil=True)
@@ -118,17 +140,17 @@ def log_backward(
             for j in range(contexts):
                 beta[0, j] = log_sum(flow[j])
             continue
+        sums = transition_marginals[start + t] if transitions_vary else transition_sums
         for j in range(contexts):
             for i in range(size):
                 row = i * contexts + j
                 before = alpha[t - 1, i, j] if order == 2 else alpha[t - 1, 0, i]
-                way[:] = transition[row] + flow[j]
                 for k in range(size):
-                    marginal = exponential(before + way[k] - log_partition)
-                    if transitions_vary:
-                        transition_marginals[start + t, row, k] = marginal
-                    else:
-                        transition_sums[row, k] += marginal
+                    way[k] = transition[row, k] + flow[j, k]
+                if before > -np.inf:
+                    target = sums[row]
+                    for k in range(size):
+                        target[k] += exponential(way[k] + (before - log_partition))
                 if order == 2:
                     beta[i, j] = log_sum(way)
                 else:

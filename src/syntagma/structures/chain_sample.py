@@ -1,7 +1,7 @@
 """Draw label sequences from linear chains: sums forwards, choices backwards.
 
 Every choice has its own random number, a hash of (seed, sentence, draw, word): threads and other
-sentences do not matter. States are those of `chain_kernels`.
+sentences do not matter. States are those of `chain_forward`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit, prange
 
 from syntagma.structures.base import FloatArray, IntArray, Offsets
-from syntagma.structures.chain_kernels import DONE, forward, shared_tables
+from syntagma.structures.chain_forward import DONE, forward, shared_tables
 from syntagma.structures.chain_log import log_forward
 from syntagma.structures.exponential import exponential
 

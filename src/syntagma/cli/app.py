@@ -11,7 +11,7 @@ from typer.exceptions import Abort, Exit, TyperException
 
 from syntagma import __version__
 from syntagma.cli import demo, evaluate, inspect, render, tag, train
-from syntagma.cli.common import help_text
+from syntagma.cli.common import help_text, standard_output
 from syntagma.errors import OutputError, SyntagmaError
 
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
@@ -75,22 +75,22 @@ def run(arguments: list[str]) -> int:
 
 
 def _call(arguments: list[str]) -> int:
+    """Invoke a command as typer would, but leave interruptions and broken pipes to us."""
+    if "_SYNTAGMA_COMPLETE" in os.environ:
+        app(arguments, prog_name="syntagma")  # a shell asks how the line may go on
     try:
-        result = app(arguments, standalone_mode=False)
+        with typer.main.get_command(app).make_context("syntagma", arguments) as context:
+            context.command.invoke(context)
     except Exit as leaving:
         return leaving.exit_code
-    return result if isinstance(result, int) else 0
+    return 0
 
 
 def _flush() -> None:
     """Write out what was printed: a full disk must show here, not when the interpreter ends."""
-    try:
-        if sys.stdout is not None:
+    if sys.stdout is not None:
+        with standard_output():
             sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise OutputError(f"standard output: {error.strerror}") from None
 
 
 def _abandon_stdout() -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from syntagma.errors import InputError
+from syntagma.errors import InputError, OutputError
 
 if TYPE_CHECKING:
     from syntagma.corpora.treebank import Treebank
@@ -59,7 +59,19 @@ def read(path: str, tags: str | None, format: str | None) -> Treebank:
 
 def emit(summary: dict[str, Any], as_json: bool, text: Callable[[], str]) -> None:
     """Print one JSON object, or the same for people."""
-    print(json.dumps(_finite(summary), allow_nan=False) if as_json else text())
+    with standard_output():
+        print(json.dumps(_finite(summary), allow_nan=False) if as_json else text(), flush=True)
+
+
+@contextmanager
+def standard_output() -> Iterator[None]:
+    """Name what cannot be written to; a reader that went away is left to the caller."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"standard output: {error.strerror}") from None
 
 
 def _finite(value: Any) -> Any:

@@ -113,7 +113,7 @@ def tagger(
     from syntagma.corpora.dictionary import read_dictionary
     from syntagma.models.tagger import Tagger
 
-    given: dict[str, Any] = {} if features is None else {"features": features.split(",")}
+    given: dict[str, Any] = {} if features is None else {"features": tuple(features.split(","))}
     model = Tagger(
         order=order,
         l2=l2,

@@ -84,7 +84,9 @@ def atomic_write(path: AnyPath) -> Iterator[BinaryIO]:
         with _output_errors("standard output"):
             if sys.stdout is None:
                 raise ValueError("it is closed")
-            sys.stdout.buffer.write(buffer.getvalue())
+            rest = buffer.getbuffer()
+            while rest:  # unbuffered, one call may write a part only
+                rest = rest[sys.stdout.buffer.write(rest) :]
             sys.stdout.buffer.flush()
         return
     target, scratch, mode = _prepare(name)

@@ -120,8 +120,10 @@ class Chain(Structure):
 
     def entropy(self) -> FloatArray:
         """Entropy of each sentence's distribution in nats."""
-        # sums of shared tables are kept apart for each sentence: a few sentences at a time
+        # parts are held for each word, or for each sentence: a few sentences at a time
         cells = self.labels.shape[1] ** len(self.potentials)
+        if any(self._varies(order) for order in range(1, len(self.potentials))):
+            cells *= int(np.diff(self.offsets).max(initial=1))
         step = max(1, _CELLS // cells)
         pieces = [self._entropy(a, min(a + step, len(self))) for a in range(0, len(self), step)]
         return np.concatenate([np.empty(0), *pieces])

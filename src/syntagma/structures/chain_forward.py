@@ -9,8 +9,8 @@ are the pairs, in order 2 the weights are the pairs and the transitions the trip
 Maxima are subtracted before exponentiating and every word is normalised, so nothing overflows. A
 state that falls below `FLOOR` although the potentials allow it may matter later (another part of
 the chain may die out): the sentence is then reported as `LOST`, to be done again with logarithms.
-When no state does, all sums are exact to rounding: what is flushed to zero is below 1e-308, against
-at least 1e-270 that is kept.
+When no state does, all sums are exact to rounding: whatever underflows or is raised to the smallest
+table entry is worth less than 1e-287, against at least 1e-270 in every state that is kept.
 
 Rows of labels are padded with zeros to a multiple of `LANES`.
 """

@@ -9,13 +9,13 @@ BENCH_READY := $(BENCH_VENV)/.ready
 # torch is named apart: its CPU build is not what the registry's newest version installs
 TORCH := torch==2.13.0
 
-.PHONY: demo test lint bench docs lock clean
+.PHONY: demo test lint bench docs lock clean clean-cache
 
 demo: $(READY)
 	$(BIN)/syntagma demo -o out/demo.html
 
 test: $(READY) lint
-	$(BIN)/python -m pytest -q -n 2
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -51,3 +51,7 @@ lock:
 clean:
 	rm -rf $(VENV) $(BENCH_VENV) out .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -type d -exec rm -rf {} +
+
+# numba does not notice changes in functions that a kernel calls from other files
+clean-cache:
+	find src -name '*.nb[ic]' -delete

@@ -49,7 +49,7 @@ def tagger(
     order: Annotated[
         int, typer.Option("--order", min=1, max=2, help="Tags before that a tag depends on.")
     ] = 1,
-    l2: Annotated[float, typer.Option("--l2", min=0, help="Strength of the penalty.")] = 1.0,
+    l2: Annotated[float, typer.Option("--l2", min=0, help="Strength of the penalty.")] = 0.5,
     features: Annotated[
         str | None,
         typer.Option(
@@ -66,7 +66,7 @@ def tagger(
             min=0,
             help="Attributes seen so often get weights for all tags, seen with or not; 0: none do.",
         ),
-    ] = 0,
+    ] = 10,
     iterations: Annotated[
         int, typer.Option("--iterations", min=0, help="At most so many steps.")
     ] = 150,

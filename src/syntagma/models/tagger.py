@@ -84,10 +84,10 @@ class Tagger(Estimator):
     def __init__(
         self,
         order: int = 1,
-        l2: float = 1.0,
+        l2: float = 0.5,
         features: Sequence[str] = STANDARD,
         min_count: int = 1,
-        unseen_pairs: int = 0,
+        unseen_pairs: int = 10,
         iterations: int = 150,
         tolerance: float = 1e-4,
         decode: str = "posterior",

@@ -1,8 +1,6 @@
-"""Sums over rows of labels that are padded to eight numbers, spelled out as vector instructions.
+"""Sums over rows of labels, as vector instructions (see `lanes`).
 
-Compiled Python loops over 10 to 50 labels spend more on overlap checks and on the scalar rest than
-on arithmetic. All arrays are flat; offsets and strides count numbers, and a row of labels takes
-``blocks`` vectors.
+All arrays are flat; offsets and strides count numbers. A row of labels takes ``blocks`` vectors.
 """
 
 from __future__ import annotations
@@ -11,44 +9,23 @@ from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba import extending, types
+from numba import types
 from numba.core import cgutils
 
-# numba's own annotation counts the typing context among the arguments of a call
-intrinsic: Callable[..., Any] = extending.intrinsic
-
-LANES = 8
-_FAST = ("contract", "reassoc", "nsz")
-_INT = ir.IntType(64)
-_DOUBLE = ir.DoubleType()
-_VECTOR = ir.VectorType(_DOUBLE, LANES)
-_ZERO = ir.Constant(_VECTOR, [0.0] * LANES)
-
-
-def _data(context: Any, builder: Any, kind: Any, array: Any) -> Any:
-    return context.make_array(kind)(context, builder, array).data
-
-
-def _vector(builder: Any, data: Any, start: Any) -> Any:
-    """Point at the vector that starts at an offset."""
-    return builder.bitcast(builder.gep(data, [start]), _VECTOR.as_pointer())
-
-
-def _load(builder: Any, pointer: Any) -> Any:
-    value = builder.load(pointer)
-    value.align = 8
-    return value
-
-
-def _add_product(builder: Any, total: Any, a: Any, b: Any) -> Any:
-    return builder.fadd(total, builder.fmul(a, b, flags=_FAST), flags=_FAST)
-
-
-def _repeat(builder: Any, number: Any) -> Any:
-    none = ir.Constant(_VECTOR, ir.Undefined)
-    first = builder.insert_element(none, number, ir.Constant(ir.IntType(32), 0))
-    order = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-    return builder.shuffle_vector(first, none, order)
+from syntagma.structures.lanes import (
+    DOUBLE,
+    INT,
+    LANES,
+    VECTOR,
+    ZERO,
+    add_product,
+    intrinsic,
+    load,
+    pointer,
+    repeat,
+    store,
+    vector_at,
+)
 
 
 def _place(builder: Any, start: Any, index: Any, stride: Any) -> Any:
@@ -57,11 +34,11 @@ def _place(builder: Any, start: Any, index: Any, stride: Any) -> Any:
 
 def _in_groups(builder: Any, blocks: Any, body: Callable[[Any, int], None]) -> None:
     """Call ``body(first block, how many)`` for groups of four blocks and then for single ones."""
-    four, zero = ir.Constant(_INT, 4), ir.Constant(_INT, 0)
+    four, zero = ir.Constant(INT, 4), ir.Constant(INT, 0)
     whole = builder.mul(builder.udiv(blocks, four), four)
-    with cgutils.for_range_slice(builder, zero, whole, four, intp=_INT) as (index, _):
+    with cgutils.for_range_slice(builder, zero, whole, four, intp=INT) as (index, _):
         body(index, 4)
-    with cgutils.for_range_slice(builder, whole, blocks, ir.Constant(_INT, 1), intp=_INT) as (
+    with cgutils.for_range_slice(builder, whole, blocks, ir.Constant(INT, 1), intp=INT) as (
         index,
         _,
     ):
@@ -80,30 +57,28 @@ def combine(
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         x, x0, xs, rows, count, m, m0, ms, out, o0, blocks, add = arguments
         kinds = signature.args
-        x, rows = _data(context, builder, kinds[0], x), _data(context, builder, kinds[3], rows)
-        m, out = _data(context, builder, kinds[5], m), _data(context, builder, kinds[8], out)
+        x, rows = pointer(context, builder, kinds[0], x), pointer(context, builder, kinds[3], rows)
+        m, out = pointer(context, builder, kinds[5], m), pointer(context, builder, kinds[8], out)
 
         def columns(block: Any, several: int) -> None:
-            shift = builder.mul(block, ir.Constant(_INT, LANES))
-            to = _vector(builder, out, builder.add(o0, shift))
-            totals = [cgutils.alloca_once(builder, _VECTOR) for _ in range(several)]
+            shift = builder.mul(block, ir.Constant(INT, LANES))
+            to = vector_at(builder, out, builder.add(o0, shift))
+            totals = [cgutils.alloca_once(builder, VECTOR) for _ in range(several)]
             for q, total in enumerate(totals):
-                place = builder.gep(to, [ir.Constant(_INT, q)])
-                builder.store(_ZERO, total)
+                place = builder.gep(to, [ir.Constant(INT, q)])
+                builder.store(ZERO, total)
                 with builder.if_then(add):
-                    builder.store(_load(builder, place), total)
-            with cgutils.for_range(builder, count, intp=_INT) as loop:
+                    builder.store(load(builder, place), total)
+            with cgutils.for_range(builder, count, intp=INT) as loop:
                 i = builder.load(builder.gep(rows, [loop.index]))
-                factor = _repeat(
-                    builder, builder.load(builder.gep(x, [_place(builder, x0, i, xs)]))
-                )
-                source = _vector(builder, m, builder.add(_place(builder, m0, i, ms), shift))
+                factor = repeat(builder, builder.load(builder.gep(x, [_place(builder, x0, i, xs)])))
+                source = vector_at(builder, m, builder.add(_place(builder, m0, i, ms), shift))
                 for q, total in enumerate(totals):
-                    value = _load(builder, builder.gep(source, [ir.Constant(_INT, q)]))
-                    builder.store(_add_product(builder, builder.load(total), value, factor), total)
+                    value = load(builder, builder.gep(source, [ir.Constant(INT, q)]))
+                    builder.store(add_product(builder, builder.load(total), value, factor), total)
             for q, total in enumerate(totals):
-                place = builder.gep(to, [ir.Constant(_INT, q)])
-                builder.store(builder.load(total), place).align = 8
+                place = builder.gep(to, [ir.Constant(INT, q)])
+                store(builder, builder.load(total), place)
 
         _in_groups(builder, blocks, columns)
         return context.get_dummy_value()
@@ -123,18 +98,18 @@ def spread(
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         x, x0, xs, rows, count, w, w0, out, o0, os, blocks = arguments
         kinds = signature.args
-        x, rows = _data(context, builder, kinds[0], x), _data(context, builder, kinds[3], rows)
-        w, out = _data(context, builder, kinds[5], w), _data(context, builder, kinds[7], out)
-        weights = _vector(builder, w, w0)
-        with cgutils.for_range(builder, count, intp=_INT) as loop:
+        x, rows = pointer(context, builder, kinds[0], x), pointer(context, builder, kinds[3], rows)
+        w, out = pointer(context, builder, kinds[5], w), pointer(context, builder, kinds[7], out)
+        weights = vector_at(builder, w, w0)
+        with cgutils.for_range(builder, count, intp=INT) as loop:
             i = builder.load(builder.gep(rows, [loop.index]))
-            factor = _repeat(builder, builder.load(builder.gep(x, [_place(builder, x0, i, xs)])))
-            target = _vector(builder, out, _place(builder, o0, i, os))
-            with cgutils.for_range(builder, blocks, intp=_INT) as inner:
+            factor = repeat(builder, builder.load(builder.gep(x, [_place(builder, x0, i, xs)])))
+            target = vector_at(builder, out, _place(builder, o0, i, os))
+            with cgutils.for_range(builder, blocks, intp=INT) as inner:
                 place = builder.gep(target, [inner.index])
-                value = _load(builder, builder.gep(weights, [inner.index]))
-                total = _add_product(builder, _load(builder, place), value, factor)
-                builder.store(total, place).align = 8
+                value = load(builder, builder.gep(weights, [inner.index]))
+                total = add_product(builder, load(builder, place), value, factor)
+                store(builder, total, place)
         return context.get_dummy_value()
 
     return signature, generate
@@ -147,21 +122,21 @@ def extremes(typingctx: Any, values: Any, start: Any, count: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         values, start, count = arguments
-        data = _data(context, builder, signature.args[0], values)
-        lanes = ir.Constant(_INT, LANES)
+        data = pointer(context, builder, signature.args[0], values)
+        lanes = ir.Constant(INT, LANES)
         # the last vector may overlap the one before it: counting twice changes no extreme
-        final = _load(
-            builder, _vector(builder, data, builder.sub(builder.add(start, count), lanes))
+        final = load(
+            builder, vector_at(builder, data, builder.sub(builder.add(start, count), lanes))
         )
         kept = {
-            ">": cgutils.alloca_once(builder, _VECTOR),
-            "<": cgutils.alloca_once(builder, _VECTOR),
+            ">": cgutils.alloca_once(builder, VECTOR),
+            "<": cgutils.alloca_once(builder, VECTOR),
         }
         for slot in kept.values():
             builder.store(final, slot)
-        pointer = _vector(builder, data, start)
-        with cgutils.for_range(builder, builder.udiv(count, lanes), intp=_INT) as loop:
-            value = _load(builder, builder.gep(pointer, [loop.index]))
+        first = vector_at(builder, data, start)
+        with cgutils.for_range(builder, builder.udiv(count, lanes), intp=INT) as loop:
+            value = load(builder, builder.gep(first, [loop.index]))
             for sign, slot in kept.items():
                 old = builder.load(slot)
                 builder.store(
@@ -171,7 +146,7 @@ def extremes(typingctx: Any, values: Any, start: Any, count: Any) -> Any:
         for name, slot in zip(("fmax", "fmin"), kept.values(), strict=True):
             function = cgutils.get_or_insert_function(
                 builder.module,
-                ir.FunctionType(_DOUBLE, [_VECTOR]),
+                ir.FunctionType(DOUBLE, [VECTOR]),
                 f"llvm.vector.reduce.{name}.v{LANES}f64",
             )
             found.append(builder.call(function, [builder.load(slot)]))

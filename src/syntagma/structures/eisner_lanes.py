@@ -1,56 +1,37 @@
-"""Vector operations on the rows of a chart, eight numbers at a time.
+"""Operations on the rows of a chart, as vector instructions (see `lanes`).
 
-The inner loops of the inside-outside algorithm run over one to five vectors each. A compiled
-Python loop spends several times the arithmetic on overlap checks and on the scalar rest; these
-operations are spelled out as vector instructions instead. Rows start at multiples of
-`LANES` and are padded to it, so there is no rest.
+Rows start at multiples of `LANES` and are padded to it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba import extending, njit, types
+from numba import njit, types
 from numba.core import cgutils
 
 from syntagma.structures.base import FloatArray
-
-# a reader of types sees the arguments of the definition; callers leave out the typing context
-intrinsic: Callable[..., Any] = extending.intrinsic
-
-LANES = 8
-_FAST = ("contract", "reassoc", "nsz")
-_DOUBLE = ir.DoubleType()
-_VECTOR = ir.VectorType(_DOUBLE, LANES)
-_ZERO = ir.Constant(_VECTOR, [0.0] * LANES)
+from syntagma.structures.lanes import (
+    DOUBLE,
+    FAST,
+    INT,
+    LANES,
+    VECTOR,
+    ZERO,
+    add_product,
+    intrinsic,
+    load,
+    pointer,
+    repeat,
+    store,
+    vector_at,
+)
 
 
 def _row(context: Any, builder: Any, signature: Any, array: Any, start: Any) -> Any:
-    data = context.make_array(signature.args[0])(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [start]), _VECTOR.as_pointer())
-
-
-def _load(builder: Any, row: Any, block: Any) -> tuple[Any, Any]:
-    place = builder.gep(row, [block])
-    value = builder.load(place)
-    value.align = 8
-    return value, place
-
-
-def _add_product(builder: Any, total: Any, a: Any, b: Any) -> Any:
-    return builder.fadd(total, builder.fmul(a, b, flags=_FAST), flags=_FAST)
-
-
-def _repeat(builder: Any, number: Any) -> Any:
-    none = ir.Constant(_VECTOR, ir.Undefined)
-    index = ir.IntType(32)
-    first = builder.insert_element(none, number, ir.Constant(index, 0))
-    return builder.shuffle_vector(
-        first, none, ir.Constant(ir.VectorType(index, LANES), [0] * LANES)
-    )
+    return vector_at(builder, pointer(context, builder, signature.args[0], array), start)
 
 
 @intrinsic
@@ -64,11 +45,11 @@ def add_scaled(
         chart, target, source, blocks, factor = arguments
         to = _row(context, builder, signature, chart, target)
         of = _row(context, builder, signature, chart, source)
-        factors = _repeat(builder, factor)
-        with cgutils.for_range(builder, blocks, intp=ir.IntType(64)) as loop:
-            value, _ = _load(builder, of, loop.index)
-            total, place = _load(builder, to, loop.index)
-            builder.store(_add_product(builder, total, value, factors), place).align = 8
+        factors = repeat(builder, factor)
+        with cgutils.for_range(builder, blocks, intp=INT) as loop:
+            place = builder.gep(to, [loop.index])
+            value = load(builder, builder.gep(of, [loop.index]))
+            store(builder, add_product(builder, load(builder, place), value, factors), place)
         return context.get_dummy_value()
 
     return signature, generate
@@ -83,13 +64,13 @@ def raise_to(typingctx: Any, chart: Any, target: Any, source: Any, blocks: Any, 
         chart, target, source, blocks, addend = arguments
         to = _row(context, builder, signature, chart, target)
         of = _row(context, builder, signature, chart, source)
-        addends = _repeat(builder, addend)
-        with cgutils.for_range(builder, blocks, intp=ir.IntType(64)) as loop:
-            value, _ = _load(builder, of, loop.index)
-            best, place = _load(builder, to, loop.index)
-            value = builder.fadd(value, addends)
+        addends = repeat(builder, addend)
+        with cgutils.for_range(builder, blocks, intp=INT) as loop:
+            place = builder.gep(to, [loop.index])
+            best = load(builder, place)
+            value = builder.fadd(load(builder, builder.gep(of, [loop.index])), addends)
             more = builder.fcmp_ordered(">", value, best)
-            builder.store(builder.select(more, value, best), place).align = 8
+            store(builder, builder.select(more, value, best), place)
         return context.get_dummy_value()
 
     return signature, generate
@@ -107,20 +88,21 @@ def pull_back(
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         chart, adjoint, value, target, blocks, factor = arguments
         rows = [_row(context, builder, signature, chart, at) for at in (adjoint, value, target)]
-        factors = _repeat(builder, factor)
-        product = cgutils.alloca_once(builder, _VECTOR)
-        builder.store(_ZERO, product)
-        with cgutils.for_range(builder, blocks, intp=ir.IntType(64)) as loop:
-            (a, _), (v, _), (t, place) = (_load(builder, row, loop.index) for row in rows)
-            builder.store(_add_product(builder, t, a, factors), place).align = 8
-            builder.store(_add_product(builder, builder.load(product), a, v), product)
+        factors = repeat(builder, factor)
+        product = cgutils.alloca_once(builder, VECTOR)
+        builder.store(ZERO, product)
+        with cgutils.for_range(builder, blocks, intp=INT) as loop:
+            places = [builder.gep(row, [loop.index]) for row in rows]
+            a, v, t = (load(builder, place) for place in places)
+            store(builder, add_product(builder, t, a, factors), places[2])
+            builder.store(add_product(builder, builder.load(product), a, v), product)
         add_up = cgutils.get_or_insert_function(
             builder.module,
-            ir.FunctionType(_DOUBLE, [_DOUBLE, _VECTOR]),
+            ir.FunctionType(DOUBLE, [DOUBLE, VECTOR]),
             f"llvm.vector.reduce.fadd.v{LANES}f64",
         )
-        arguments = [ir.Constant(_DOUBLE, -0.0), builder.load(product)]
-        return builder.call(add_up, arguments, fastmath=_FAST)
+        arguments = [ir.Constant(DOUBLE, -0.0), builder.load(product)]
+        return builder.call(add_up, arguments, fastmath=FAST)
 
     return signature, generate
 

@@ -12,36 +12,9 @@ from safetensors.numpy import load, save
 INTEGERS = (-1, -2, 1, 1000, 2**31 - 1, -(2**31), 2**63 - 1, -(2**63))
 FLOATS = (0.0, -1.0, 1e30, 1e99, 1e200, 1.7e308, float("inf"), float("-inf"), float("nan"))
 VALUES: tuple[Any, ...] = (
-    *(
-        None,
-        True,
-        0,
-        -1,
-        2,
-        3.5,
-        2**70,
-        float("nan"),
-        float("inf"),
-        "",
-        "_",
-        "\x00",
-        "a\tb",
-        "a\nb",
-    ),
-    *(
-        "upos",
-        "xpos",
-        "heads",
-        "\ud800",
-        [],
-        {},
-        [[]],
-        [None],
-        {"a": None},
-        "lower[99]",
-        "word[-1]",
-    ),
-)
+    None, True, 0, -1, 2, 3.5, 2**70, float("nan"), float("inf"), [], {}, [[]], [None], {"a": None},
+    "", "_", "\x00", "a\tb", "a\nb", "\ud800", "upos", "xpos", "heads", "lower[99]", "word[-1]",
+)  # fmt: skip
 KINDS = ("int8", "uint8", "int16", "int32", "int64", "uint64", "float32", "float64", "bool")
 
 
@@ -70,7 +43,8 @@ def hostile(rng: random.Random, whole: bytes) -> bytes:
         elif what < 0.6:
             texts = _changed(rng, texts)
         else:
-            _change_array(rng, arrays)
+            with np.errstate(all="ignore"):  # numbers that do not fit are what is wanted
+                _change_array(rng, arrays)
     return join_parts(header, texts, arrays)
 
 
@@ -116,8 +90,7 @@ def _change_array(rng: random.Random, arrays: dict[str, np.ndarray]) -> None:
     elif what < 0.79:
         array = array.reshape(rng.choice([(-1, 1), (1, -1)]))
     elif what < 0.89:
-        with np.errstate(all="ignore"):
-            array = array.astype(rng.choice(KINDS))
+        array = array.astype(rng.choice(KINDS))
     elif what < 0.93:
         array = np.zeros((), array.dtype)
     elif what < 0.97:
@@ -140,6 +113,8 @@ def _change_numbers(rng: random.Random, flat: np.ndarray) -> None:
         at = rng.choice([0, flat.size - 1, rng.randrange(flat.size)])
         if flat.dtype.kind == "f":
             flat[at] = rng.choice(FLOATS)
+        elif flat.dtype.kind == "b":
+            flat[at] = not flat[at]
         else:
             limits = np.iinfo(flat.dtype)
             flat[at] = min(max(rng.choice(INTEGERS), limits.min), limits.max)

@@ -75,7 +75,9 @@ class ChainObjective:
         self.labels = allowed.shape[1]
         self.size = parameter_count(votes.size, self.labels, order)
         self.penalty = np.broadcast_to(penalty, self.size)
-        self.log_likelihood = 0.0
+        # arrays that every evaluation writes over
+        self._scores: FloatArray | None = None
+        self._parts: tuple[FloatArray, ...] | None = None
         self._split(allowed)
 
     def _split(self, allowed: NDArray[np.bool_]) -> None:
@@ -114,36 +116,36 @@ class ChainObjective:
     def __call__(self, vector: FloatArray) -> tuple[float, FloatArray]:
         """Return the objective and its gradient."""
         weights = Weights.of(vector, self.votes.size, self.labels, self.order)
-        scores = word_scores(self.attributes, self.votes, weights.emissions, self.labels)
-        log_partition, parts = chain.expectations(
-            scores, weights.pairs, self.offsets, weights.triples
+        self._scores = word_scores(
+            self.attributes, self.votes, weights.emissions, self.labels, out=self._scores
         )
-        by_word = parts[0]
-        gradient = self.penalty * vector
-        cost = 0.5 * dot(gradient, vector)
-        shares = Weights.of(gradient, self.votes.size, self.labels, self.order)
+        scores = self._scores
+        log_partition, self._parts = chain.expectations(
+            scores, weights.pairs, self.offsets, weights.triples, out=self._parts
+        )
+        by_word, by_pair, *by_triple = self._parts
+        likelihood = dot(self.counts, scores) + dot(self.pair_counts, weights.pairs)
+        likelihood -= float(log_partition.sum())
+        by_word -= self.counts
+        by_pair -= self.pair_counts
+        if weights.triples is not None:
+            likelihood += dot(self.triple_counts, weights.triples)
+            by_triple[0] -= self.triple_counts
         if len(self.open_words):
             clamped = scores[self.open_words]
             clamped[self.forbidden] = -np.inf
-            clamped_partition, clamped_parts = chain.expectations(
+            agreeing, parts = chain.expectations(
                 clamped, weights.pairs, self.open_offsets, weights.triples
             )
-            self.counts[self.open_words] = 0.0
-            likelihood = clamped_partition.sum()
-        else:
-            likelihood = 0.0
-        likelihood += dot(self.counts, scores) + dot(self.pair_counts, weights.pairs)
-        likelihood -= log_partition.sum()
-        by_word -= self.counts
-        shares.pairs[:] += parts[1] - self.pair_counts
-        if shares.triples is not None and weights.triples is not None:
-            likelihood += dot(self.triple_counts, weights.triples)
-            shares.triples[:] += parts[2] - self.triple_counts
-        if len(self.open_words):
-            by_word[self.open_words] -= clamped_parts[0]
-            shares.pairs[:] -= clamped_parts[1]
-            if shares.triples is not None:
-                shares.triples[:] -= clamped_parts[2]
+            likelihood += float(agreeing.sum())
+            by_word[self.open_words] -= parts[0]
+            for total, part in zip([by_pair, *by_triple], parts[1:], strict=True):
+                total -= part
+        gradient = self.penalty * vector
+        cost = 0.5 * dot(gradient, vector)
+        shares = Weights.of(gradient, self.votes.size, self.labels, self.order)
         shares.emissions[:] += weight_gradient(self.way_back, self.votes, by_word)
-        self.log_likelihood = float(likelihood)
-        return cost - self.log_likelihood, gradient
+        shares.pairs[:] += by_pair
+        if shares.triples is not None:
+            shares.triples[:] += by_triple[0]
+        return cost - likelihood, gradient

@@ -122,12 +122,17 @@ def choose_votes(
 
 
 def word_scores(
-    attributes: Attributes, votes: Votes, weights: FloatArray, labels: int
+    attributes: Attributes,
+    votes: Votes,
+    weights: FloatArray,
+    labels: int,
+    out: FloatArray | None = None,
 ) -> FloatArray:
-    """Score every label at every word, (words, labels)."""
+    """Score every label at every word, (words, labels); `out` is written over if given."""
     form_rows = attributes.rows - attributes.words
     by_form = np.zeros((form_rows, labels))
-    scores = np.zeros((attributes.words, labels))
+    scores = np.empty((attributes.words, labels)) if out is None else out
+    scores[:] = 0.0
     _add_votes(attributes.starts, attributes.attributes, *votes, weights, by_form, scores)
     _add_forms(attributes.forms, by_form, scores)
     return scores
@@ -157,6 +162,12 @@ def _mark(
                     seen[attribute, label] |= words[row - len(forms), label]
 
 
+@njit(cache=True, nogil=True)
+def _add(target: FloatArray, values: FloatArray) -> None:
+    for i in range(len(values)):
+        target[i] += values[i]
+
+
 @njit(cache=True, nogil=True, parallel=True)
 def _add_votes(
     starts: Int64,
@@ -171,18 +182,19 @@ def _add_votes(
     for row in prange(len(starts) - 1):
         target = by_form[row] if row < forms else by_word[row - forms]
         for i in range(starts[row], starts[row + 1]):
-            attribute = attributes[i]
-            for k in range(vote_starts[attribute], vote_starts[attribute + 1]):
-                target[vote_labels[k]] += weights[k]
+            first, last = vote_starts[attributes[i]], vote_starts[attributes[i] + 1]
+            if last - first == len(target):  # a vote for every label, in order
+                _add(target, weights[first:last])
+            else:
+                for k in range(first, last):
+                    target[vote_labels[k]] += weights[k]
 
 
 @njit(cache=True, nogil=True, parallel=True)
 def _add_forms(forms: Int32, by_form: FloatArray, by_word: FloatArray) -> None:
     for word in prange(len(forms)):
         for k in range(forms.shape[1]):
-            row = forms[word, k]
-            for label in range(by_word.shape[1]):
-                by_word[word, label] += by_form[row, label]
+            _add(by_word[word], by_form[forms[word, k]])
 
 
 @njit(cache=True, nogil=True, parallel=True)
@@ -190,9 +202,7 @@ def _sum_words(starts: Int64, words: Int32, by_word: FloatArray) -> FloatArray:
     by_form = np.zeros((len(starts) - 1, by_word.shape[1]))
     for row in prange(len(by_form)):
         for i in range(starts[row], starts[row + 1]):
-            word = words[i]
-            for label in range(by_word.shape[1]):
-                by_form[row, label] += by_word[word, label]
+            _add(by_form[row], by_word[words[i]])
     return by_form
 
 
@@ -212,6 +222,9 @@ def _sum_rows(
         for i in range(starts[attribute], starts[attribute + 1]):
             row = rows[i]
             source = by_form[row] if row < forms else by_word[row - forms]
-            for k in range(first, last):
-                gradient[k] += source[vote_labels[k]]
+            if last - first == len(source):
+                _add(gradient[first:last], source)
+            else:
+                for k in range(first, last):
+                    gradient[k] += source[vote_labels[k]]
     return gradient

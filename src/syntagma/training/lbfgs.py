@@ -263,7 +263,7 @@ def _cubic(a: float, fa: float, ga: float, b: float, fb: float, gb: float) -> fl
     return float(b - (b - a) * (gb + d2 - d1) / bottom) if bottom else 0.5 * (a + b)
 
 
-@njit(cache=True, nogil=True, parallel=True, fastmath={"reassoc", "contract"})
+@njit(cache=True, nogil=True, parallel=True)
 def _products(history: FloatArray, rows: NDArray[np.int64]) -> FloatArray:
     """Inner products of some rows of the history with all of them."""
     total, size = history.shape
@@ -273,34 +273,27 @@ def _products(history: FloatArray, rows: NDArray[np.int64]) -> FloatArray:
     partial = np.zeros((max(slices, 1), len(rows), total))
     for part in prange(slices):
         for block in range(part * blocks // slices, (part + 1) * blocks // slices):
-            start = block * BLOCK
-            end = min(start + BLOCK, size)
-            for r in range(len(rows)):
-                row = rows[r]
-                for other in range(total):
-                    acc = 0.0
-                    for i in range(start, end):
-                        acc += history[row, i] * history[other, i]
-                    partial[part, r, other] += acc
+            start, end = block * BLOCK, min((block + 1) * BLOCK, size)
+            for other in range(total):
+                piece = history[other, start:end]
+                for r in range(len(rows)):
+                    partial[part, r, other] += _sum_of_products(history[rows[r], start:end], piece)
     out = np.zeros((len(rows), total))
     for part in range(slices):
         out += partial[part]
     return out
 
 
-@njit(cache=True, nogil=True, parallel=True, fastmath={"reassoc", "contract"})
+@njit(cache=True, nogil=True, parallel=True)
 def _combine(history: FloatArray, coefficients: FloatArray) -> FloatArray:
     """Sum the rows of the history, each by its coefficient."""
     total, size = history.shape
     out = np.zeros(size)
     for block in prange((size + BLOCK - 1) // BLOCK):
-        start = block * BLOCK
-        end = min(start + BLOCK, size)
+        start, end = block * BLOCK, min((block + 1) * BLOCK, size)
         for row in range(total):
-            weight = coefficients[row]
-            if weight != 0.0:
-                for i in range(start, end):
-                    out[i] += weight * history[row, i]
+            if coefficients[row] != 0.0:
+                _add_multiple(out[start:end], history[row, start:end], coefficients[row])
     return out
 
 
@@ -315,3 +308,9 @@ def _sum_of_products(a: FloatArray, b: FloatArray) -> float:
     for i in range(len(a)):
         acc += a[i] * b[i]
     return acc
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _add_multiple(out: FloatArray, values: FloatArray, factor: float) -> None:
+    for i in range(len(out)):
+        out[i] += factor * values[i]

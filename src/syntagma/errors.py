@@ -27,7 +27,8 @@ class InputError(SyntagmaError, ValueError):
         self.path = None if path is None else fspath(path)
         self.line = line
         place = ":".join(str(part) for part in (self.path, line) if part is not None)
-        super().__init__(f"{place}: {message}" if place else message)
+        told = f"{place}: {message}" if place else message
+        super().__init__(" ".join(told.splitlines()))  # what a file holds may be quoted in it
 
 
 class OutputError(SyntagmaError, OSError):

@@ -22,6 +22,9 @@ from syntagma.corpora.generated import english
 EARLIER = b"the model that stood here before"
 
 
+NEVER = 1000.0  # seconds between checkpoints: longer than any training here
+
+
 class Trainings:
     """The same training again and again, whole or killed.
 
@@ -31,11 +34,9 @@ class Trainings:
         An empty directory to work in.
     sentences, iterations
         How long the training is.
-    every
-        Seconds between checkpoints; 0: one each step.
     """
 
-    def __init__(self, home: Path, sentences: int, iterations: int, every: float = 0.0) -> None:
+    def __init__(self, home: Path, sentences: int, iterations: int) -> None:
         self.home = home
         corpus = home / "train.conllu"
         self.output = home / "model"
@@ -44,73 +45,93 @@ class Trainings:
         self.order = [
             *(sys.executable, "-m", "syntagma", "train", "tagger", str(corpus)),
             *("-o", str(self.output), "--iterations", str(iterations), "--tolerance", "0"),
-            *("--checkpoint-every", str(every), "--resume", "--jobs", "1"),
+            *("--resume", "--jobs", "1"),
         ]
         self.whole = self.finish()
 
+    def start(self, every: float = 0.0) -> subprocess.Popen[bytes]:
+        """Start or resume the training, with so many seconds between checkpoints."""
+        order = [*self.order, "--checkpoint-every", str(every)]
+        return subprocess.Popen(order, stdout=subprocess.DEVNULL)
+
     def finish(self) -> bytes:
         """Train to the end, from the checkpoint if there is one."""
-        subprocess.run(self.order, check=True, stdout=subprocess.DEVNULL)
+        assert self.start().wait() == 0
         assert not self.checkpoint.exists()
+        for left in self.writing():
+            left.unlink()  # what a killed process was writing
         return self.output.read_bytes()
 
-    def start(self) -> subprocess.Popen[bytes]:
-        """Start the training."""
-        return subprocess.Popen(self.order, stdout=subprocess.DEVNULL)
+    def writing(self) -> list[Path]:
+        """Return the files that are being written under another name."""
+        return list(self.home.glob(".syntagma-*.tmp"))
 
-    def kill(self, after: float) -> bool:
-        """Start the training and kill it after so many seconds; False if it ended before."""
-        process = self.start()
+    def kill_after(self, seconds: float, every: float) -> bool:
+        """Start the training and kill it after so long; False if it ended before."""
+        process = self.start(every)
         try:
-            process.wait(after)
+            process.wait(seconds)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
             return True
         return False
 
-    def once(self, after: float, several: int = 1) -> dict[str, Any]:
-        """Kill a training, or several runs of it, then resume it and compare."""
-        self.output.write_bytes(EARLIER)
-        killed = checkpoints = 0
-        for _ in range(several):
-            if not self.kill(after):
-                break
-            killed += 1
-            checkpoints += self.checkpoint.exists()
+    def kill_in_the_last_write(self, delay: float) -> bool:
+        """Kill the training while it writes the model; False if it ended before."""
+        process = self.start(NEVER)
+        while process.poll() is None:
+            if self.writing():
+                time.sleep(delay)
+                process.kill()
+                return process.wait() != 0
+            time.sleep(0.0002)
+        return False
+
+    def judge(self, killed: bool) -> dict[str, Any]:
+        """Look at what a killed training left, finish it and compare."""
         stood = self.output.read_bytes()
-        unharmed = stood == self.whole or (killed > 0 and stood == EARLIER)
-        same = self.finish() == self.whole
-        for left in self.home.glob(".syntagma-*.tmp"):
-            left.unlink()  # what a killed process was writing
         return {
-            "after": round(after, 3),
             "killed": killed,
-            "with_checkpoint": checkpoints,
-            "finished": stood == self.whole,
-            "unharmed": unharmed,
-            "same": same,
+            "checkpoint": self.checkpoint.exists(),
+            "written": stood == self.whole,
+            "unharmed": stood in (EARLIER, self.whole),
+            "same": self.finish() == self.whole,
         }
 
 
 def run(home: Path, times: int, seed: int = 0) -> dict[str, Any]:
-    """Kill so many trainings at any moment, several times over, and near the end."""
+    """Kill so many trainings at any moment, one several times over, and in the last write."""
     rng = random.Random(seed)
     trainings = Trainings(home, sentences=300, iterations=60)
     start = time.perf_counter()
     assert trainings.finish() == trainings.whole
     length = time.perf_counter() - start  # unlike the first, it compiled nothing
-    moments = [rng.uniform(0.1, 0.95) * length for _ in range(times)]
-    outcomes = [trainings.once(after) for after in moments]
-    outcomes.append(trainings.once(0.7 * length, several=3))
-    # the model is written last: these fall before, into and behind that
-    outcomes += [trainings.once(length * (1 + (i - times / 2) / 50)) for i in range(times)]
+    anywhere = []
+    for i in range(times):
+        after = rng.uniform(0.1, 0.95) * length
+        trainings.output.write_bytes(EARLIER)
+        # every other one has no checkpoint to go on from; a machine may turn out faster
+        while not trainings.kill_after(after, NEVER if i % 2 else 0.0):
+            trainings.output.write_bytes(EARLIER)
+            after *= 0.8
+        anywhere.append(trainings.judge(True))
+    trainings.output.write_bytes(EARLIER)
+    several = 0
+    while several < 5 and trainings.kill_after(0.6 * length, 0.0):  # each goes on from the last
+        several += 1
+    anywhere.append(trainings.judge(several > 0))
+    last = []
+    for i in range(times):
+        trainings.output.write_bytes(EARLIER)
+        last.append(trainings.judge(trainings.kill_in_the_last_write(i * 0.001)))
+    outcomes = anywhere + last
     return {
-        "trainings": len(outcomes),
-        "kills": sum(o["killed"] for o in outcomes),
-        "before_a_checkpoint": sum(o["killed"] - o["with_checkpoint"] for o in outcomes),
-        "after_a_checkpoint": sum(o["with_checkpoint"] for o in outcomes),
-        "finished_before_the_kill": sum(o["finished"] for o in outcomes),
+        "kills_at_any_moment": sum(o["killed"] for o in anywhere),
+        "with_a_checkpoint": sum(o["killed"] and o["checkpoint"] for o in anywhere),
+        "kills_of_one_training": several,
+        "kills_in_the_last_write": sum(o["killed"] for o in last),
+        "model_already_whole": sum(o["killed"] and o["written"] for o in last),
         "failures": [o for o in outcomes if not (o["same"] and o["unharmed"])],
         "seconds_of_a_whole_training": round(length, 2),
     }

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from syntagma.corpora import write_treebank
+from syntagma.corpora import read_treebank, write_treebank
 from syntagma.corpora.generated import english
 from syntagma.models.tagger import Tagger
 
@@ -101,9 +101,9 @@ def test_json_is_ascii_whatever_the_terminal(command, files, tmp_path):
         assert os.path.exists(name)
 
 
-def begin(files, output, *options):
+def begin(corpus, output, *options):
     """Start a training that would take a while, and wait until it is under way."""
-    order = [sys.executable, "-m", "syntagma", "train", "tagger", files.train, "-o", output]
+    order = [sys.executable, "-m", "syntagma", "train", "tagger", corpus, "-o", output]
     order += ["--iterations", "5000", "--tolerance", "0", *options]
     return subprocess.Popen(order, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
@@ -115,11 +115,11 @@ def wait_for(condition):
         time.sleep(0.02)
 
 
-def test_ctrl_c_keeps_the_earlier_model_and_a_checkpoint(here, files, tmp_path):
+def test_ctrl_c_keeps_the_earlier_model_and_a_checkpoint(long_text, tmp_path):
     output = tmp_path / "model"
     output.write_bytes(b"earlier")
     checkpoint = tmp_path / "model.checkpoint"
-    process = begin(files, output, "--checkpoint-every", "0")
+    process = begin(long_text, output, "--checkpoint-every", "0")
     wait_for(checkpoint.exists)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
@@ -135,16 +135,14 @@ def test_ctrl_c_keeps_the_earlier_model_and_a_checkpoint(here, files, tmp_path):
     def first(iteration, total, value):
         raise Enough(iteration)
 
-    from syntagma.corpora import read_treebank
-
     with pytest.raises(Enough) as caught:
-        resumed.fit(read_treebank(files.train), checkpoint=checkpoint, resume=True, progress=first)
+        resumed.fit(read_treebank(long_text), checkpoint=checkpoint, resume=True, progress=first)
     assert caught.value.args[0] > 1, "it went on where it had been"
 
 
-def test_ctrl_c_before_a_checkpoint_says_so(files, tmp_path):
+def test_ctrl_c_before_a_checkpoint_says_so(long_text, tmp_path):
     output = tmp_path / "model"
-    process = begin(files, output, "--checkpoint-every", "1000")
+    process = begin(long_text, output, "--checkpoint-every", "1000")
     time.sleep(2.5)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
@@ -156,7 +154,7 @@ def test_ctrl_c_before_a_checkpoint_says_so(files, tmp_path):
 
 def test_a_progress_bar_on_a_terminal_only(files, tmp_path):
     order = [sys.executable, "-m", "syntagma", "train", "tagger", files.train]
-    order += ["-o", tmp_path / "model", "--features", "word", "--iterations", "40"]
+    order += ["-o", tmp_path / "model", "--features", "word", "--iterations", "40", "--jobs", "1"]
     ours, theirs = pty.openpty()
     with subprocess.Popen(
         order, stdout=subprocess.PIPE, stderr=theirs, env=os.environ | {"TERM": "xterm"}

@@ -32,6 +32,10 @@ def test_the_summary_tells_the_work_done(files):
     ), "neither a checkpoint nor a temporary file is left"
 
 
+def test_the_defaults_are_those_of_the_model(files):
+    assert Tagger.load(files.model).get_params() == Tagger(iterations=25).get_params()
+
+
 def test_the_same_command_writes_the_same_bytes_whatever_the_threads(here, files, tmp_path):
     options = ["--iterations", "25", "--dev", files.dev, "--jobs", "1"]
     here("train", "tagger", files.train, "-o", tmp_path / "again", *options)

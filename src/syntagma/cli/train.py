@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,7 +23,7 @@ from syntagma.cli.common import (
     read,
     use_threads,
 )
-from syntagma.errors import InputError
+from syntagma.errors import InputError, OutputError
 
 if TYPE_CHECKING:
     from syntagma.corpora.treebank import Treebank
@@ -175,8 +176,13 @@ def _check_directory(output: str) -> None:
         raise InputError("-o: a model needs a file of its own, not stdout")
     if not os.path.isdir(directory):
         raise InputError("expected a directory to write the model in", path=directory)
-    if os.path.isdir(output) or not os.access(directory, os.W_OK):
-        raise InputError("the model cannot be written here", path=output)
+    if os.path.isdir(output):
+        raise InputError("expected a file to write the model to, found a directory", path=output)
+    try:
+        with tempfile.TemporaryFile(dir=directory):
+            pass
+    except OSError as error:
+        raise OutputError(f"{output}: {error.strerror}") from None
 
 
 def _read_all(paths: list[str], tags: str | None, format: str | None, limit: int) -> Treebank:

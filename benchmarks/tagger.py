@@ -52,7 +52,12 @@ def _corpora(data: Path | None, column: str) -> tuple[Treebank, Treebank]:
 def _training(train: Treebank, dev: Treebank, size: dict[str, Any]) -> Iterator[dict[str, Any]]:
     def fit() -> Tagger:
         return Tagger(
-            features=TEMPLATES, l2=2 * C2, iterations=ITERATIONS, tolerance=0.0, decode="viterbi"
+            features=TEMPLATES,
+            l2=2 * C2,
+            unseen_pairs=0,
+            iterations=ITERATIONS,
+            tolerance=0.0,
+            decode="viterbi",
         ).fit(train)
 
     fit()  # compiles, or loads what was compiled

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import pty
 import signal
-import statistics
 import subprocess
 import sys
 import time
 
 import pytest
 
+from cli.startup import median_seconds
 from syntagma.corpora import read_treebank, write_treebank
 from syntagma.corpora.generated import english
 from syntagma.models.tagger import Tagger
@@ -19,20 +19,9 @@ from syntagma.models.tagger import Tagger
 SLOWER = 3.0  # machines that run tests are busy: so much slower than promised may they be
 
 
-def seconds(*arguments):
-    """Median time of a few runs."""
-
-    def once():
-        start = time.perf_counter()
-        subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL)
-        return time.perf_counter() - start
-
-    return statistics.median(once() for _ in range(3))
-
-
 def test_the_start_is_quick():
-    assert seconds("-c", "import syntagma") < SLOWER * 0.3
-    assert seconds("-m", "syntagma", "--help") < SLOWER * 0.4
+    assert median_seconds("import syntagma", 3) < SLOWER * 0.3
+    assert median_seconds("--help", 3) < SLOWER * 0.4
 
 
 def test_help_loads_nothing_heavy():

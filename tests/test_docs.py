@@ -31,6 +31,7 @@ def test_commands_in_the_readme_exist():
     known = {command.name for command in app.registered_commands} | {
         group.name for group in app.registered_groups
     }
-    used = re.findall(r"^syntagma (\w+) [\w-]+\.?\w* ", (ROOT / "README.md").read_text(), flags=re.M)
+    readme = (ROOT / "README.md").read_text()
+    used = re.findall(r"^syntagma (\w+) [\w-]+\.?\w* ", readme, flags=re.M)
     assert used
     assert set(used) <= known

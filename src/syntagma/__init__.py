@@ -27,6 +27,30 @@ if TYPE_CHECKING:
     from syntagma.structures.chain import Chain
     from syntagma.structures.siblings import SiblingArcs
 
+__all__ = [
+    "Arcs",
+    "Chain",
+    "Column",
+    "InputError",
+    "ModelFileError",
+    "OutputError",
+    "Sentence",
+    "SiblingArcs",
+    "SyntagmaError",
+    "Tagger",
+    "Treebank",
+    "__version__",
+    "annotate",
+    "comment",
+    "concatenate",
+    "english",
+    "evaluate",
+    "hmm_sequences",
+    "load",
+    "read_treebank",
+    "write_treebank",
+]
+
 _HOMES = {
     "annotate": "corpora.edits",
     "comment": "corpora.edits",
@@ -49,7 +73,6 @@ _HOMES = {
     "Chain": "structures.chain",
     "SiblingArcs": "structures.siblings",
 }
-__all__ = ["__version__", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:

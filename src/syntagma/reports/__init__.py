@@ -12,7 +12,14 @@ if TYPE_CHECKING:
     from syntagma.reports.tags import tags_svg
     from syntagma.reports.trees import tree_svg
 
-__all__ = ["evaluation_summary", "model_svg", "render_evaluation", "render_treebank", "tags_svg", "tree_svg"]
+__all__ = [
+    "evaluation_summary",
+    "model_svg",
+    "render_evaluation",
+    "render_treebank",
+    "tags_svg",
+    "tree_svg",
+]
 
 _HOMES = {
     "evaluation_summary": "summary",

@@ -32,6 +32,7 @@ def test_commands_in_the_readme_exist():
         group.name for group in app.registered_groups
     }
     readme = (ROOT / "README.md").read_text()
-    used = re.findall(r"^syntagma (\w+) [\w-]+\.?\w* ", readme, flags=re.M)
+    used = re.findall(r"^syntagma ([a-z]+) \S+\.\S+ ", readme, flags=re.M)
+    used += re.findall(r"^syntagma ([a-z]+) [a-z]+ \S+\.\S+ ", readme, flags=re.M)
     assert used
     assert set(used) <= known

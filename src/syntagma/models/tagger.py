@@ -68,11 +68,11 @@ class Tagger(Estimator):
 
     Attributes
     ----------
-    labels_, log_likelihoods_, penalised_values_, summary_
+    labels_, penalised_values_, summary_
 
     Examples
     --------
-    >>> from syntagma.corpora import english
+    >>> from syntagma.corpora.generated import english
     >>> corpus = english(120, seed=1).treebank
     >>> tagger = Tagger(iterations=30).fit(corpus[:100])
     >>> tagger.score(corpus[100:]) > 80

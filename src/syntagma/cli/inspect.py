@@ -9,6 +9,8 @@ import typer
 
 from syntagma.cli.common import Json, emit, figures
 
+LONG = ("learning_curve", "transitions", "strongest")
+
 
 def inspect(
     model: Annotated[str, typer.Argument(help="A saved model.", metavar="FILE")],
@@ -45,10 +47,20 @@ def inspect(
 
 
 def _told(card: dict[str, Any]) -> str:
+    """Lay the card out; matrices and curves are left to --json and --picture."""
     flat: dict[str, Any] = {}
     for name, value in card.items():
-        if name in ("parameters", "summary"):
-            flat |= {k: v for k, v in value.items() if k != "learning_curve"}
-        else:
-            flat[name] = value
-    return figures(flat)
+        inner = value if name in ("parameters", "summary") else {name: value}
+        flat |= {k: _short(v) for k, v in inner.items() if k not in LONG}
+    strongest = {tag: found for tag, found in card.get("strongest", {}).items() if found}
+    lines = [figures(flat)]
+    for tag, found in strongest.items():
+        evidence = ", ".join(f"{attribute} {weight:+.2f}" for attribute, weight in found)
+        lines.append(f"{tag}: {evidence}")
+    return "\n".join(lines)
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return " ".join(map(str, value))
+    return f"{value:g}" if isinstance(value, float) else value

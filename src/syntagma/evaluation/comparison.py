@@ -49,13 +49,13 @@ class Evaluation:
     def worst(self, most: int = 10) -> NDArray[np.int64]:
         """Return the gold indices of the sentences with most wrong, worst first.
 
-        Ordered by the share right (heads where there are heads, else tags), drawn a little to
-        one half so that one wrong word alone does not outdo ten of twelve.
+        Ordered by the share right (of heads if any is wrong, else of tags), drawn a little to one
+        half so that one wrong word alone does not outdo ten of twelve.
         """
-        chosen = self.attachment.heads if self.attachment is not None else None
-        if chosen is None:
-            assert self.tagging is not None
-            chosen = self.tagging.words
+        candidates = [part.heads for part in (self.attachment,) if part is not None]
+        candidates += [part.words for part in (self.tagging,) if part is not None]
+        faulty = [c for c in candidates if (c.right < c.total).any()]
+        chosen = (faulty or candidates)[0]
         share = (chosen.right + 1) / (chosen.total + 2)
         order = np.argsort(share, kind="stable")
         wrong = order[chosen.right[order] < chosen.total[order]]

@@ -94,7 +94,13 @@ def begin(corpus, output, *options):
     """Start a training that would take a while, and wait until it is under way."""
     order = [sys.executable, "-m", "syntagma", "train", "tagger", corpus, "-o", output]
     order += ["--iterations", "5000", "--tolerance", "0", *options]
-    return subprocess.Popen(order, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    # a test run in the background ignores Ctrl-C, and so would its children
+    return subprocess.Popen(
+        order,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
 
 
 def wait_for(condition):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
@@ -69,7 +70,12 @@ def evaluate(
         from syntagma.reports.page import evaluation_summary, render_evaluation
 
         page = render_evaluation(
-            evaluation_summary(right, guess, evaluation=evaluation, title=predicted)
+            evaluation_summary(
+                right,
+                guess,
+                evaluation=evaluation,
+                title=f"Evaluation of {os.path.basename(predicted)}",
+            )
         )
         with atomic_write(report) as file:
             file.write(page.encode())

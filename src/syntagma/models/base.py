@@ -11,7 +11,11 @@ bytes.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
 from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from syntagma import __version__
 from syntagma.errors import ModelFileError, NotFittedError
@@ -113,3 +117,19 @@ class Estimator:
         ) as error:
             raise ModelFileError(f"the {cls.kind} model is damaged: {error}", path=path) from error
         return model
+
+
+def portions(starts: NDArray[np.int64], most: int) -> Iterator[tuple[int, int]]:
+    """Cut a corpus into runs of whole sentences of at most so many words, or of one sentence.
+
+    `starts` says where each sentence begins, in words or in anything else that takes room.
+
+    >>> list(portions(np.array([0, 3, 5, 14, 15]), 6))
+    [(0, 2), (2, 3), (3, 4)]
+    """
+    first = 0
+    while first < len(starts) - 1:
+        last = int(np.searchsorted(starts, starts[first] + most, side="right")) - 1
+        last = min(max(last, first + 1), len(starts) - 1)
+        yield first, last
+        first = last

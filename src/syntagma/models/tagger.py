@@ -17,15 +17,16 @@ from numpy.typing import NDArray
 from syntagma import __version__
 from syntagma.corpora.treebank import Column, Treebank, check_strings, check_tag_column
 from syntagma.errors import InputError
-from syntagma.models.base import Estimator
+from syntagma.models.base import Estimator, portions
 from syntagma.structures.base import KBest
 from syntagma.structures.chain import Chain
 from syntagma.training.checkpoints import Checkpoint, fingerprint
-from syntagma.training.crf import ChainObjective, Weights, parameter_count
+from syntagma.training.crf import ChainObjective, Weights, normalised, parameter_count
 from syntagma.training.emissions import Votes, choose_votes, sources, word_scores
 from syntagma.training.features import STANDARD, FeatureMap
 from syntagma.training.lbfgs import dot
 from syntagma.training.loop import Progress, Training, train
+from syntagma.training.possible_tags import allowed_tags, checked_lists, tags_seen
 from syntagma.training.storage import Arrays, finite_array
 
 FloatArray = NDArray[np.float64]
@@ -147,11 +148,11 @@ class Tagger(Estimator):
             self.features, forms, strings, treebank.offsets, self.min_count
         )
         attributes = self.features_.transform(forms, strings, treebank.offsets)
-        allowed = self._allowed(strings, self.dictionary_)[forms]
+        allowed = allowed_tags(strings, self.labels_, self.dictionary_)[forms]
         annotated = gold >= 0
         allowed[annotated] = False
         allowed[annotated, gold[annotated]] = True
-        self.restricted_ = self._tags_seen(forms, strings, gold)
+        self.restricted_ = tags_seen(forms, strings, gold, self.labels_, self.restrict)
         size = self.features_.size
         self.votes_ = choose_votes(
             attributes, sources(attributes, size), allowed, size, self.unseen_pairs
@@ -227,33 +228,6 @@ class Tagger(Estimator):
         penalty[: self.votes_.size] /= np.repeat(self.features_.scales(), votes) ** 2
         return penalty
 
-    def _tags_seen(
-        self, forms: NDArray[np.int32], strings: Sequence[str], gold: NDArray[np.int32]
-    ) -> dict[str, list[str]]:
-        """List the tags of the words seen often enough to be restricted to them."""
-        if not self.restrict:
-            return {}
-        counts = np.zeros((len(strings), len(self.labels_)), np.int64)
-        np.add.at(counts, (forms[gold >= 0], gold[gold >= 0]), 1)
-        frequent = np.flatnonzero(counts.sum(1) >= self.restrict)
-        return {
-            strings[f]: [self.labels_[i] for i in np.flatnonzero(counts[f])]
-            for f in frequent.tolist()
-        }
-
-    def _allowed(
-        self, strings: Sequence[str], *possible: Mapping[str, Sequence[str]]
-    ) -> NDArray[np.bool_]:
-        """Which tags each form may have, (forms, tags), by mappings of which the first counts."""
-        allowed = np.ones((len(strings), len(self.labels_)), bool)
-        number = {label: i for i, label in enumerate(self.labels_)}
-        for form, word in enumerate(strings):
-            may = next((known[word] for known in possible if word in known), ())
-            if may:
-                allowed[form] = False
-                allowed[form, [number[tag] for tag in may]] = True
-        return allowed
-
     def _start(self, before: Tagger | None, objective: ChainObjective) -> FloatArray:
         """Start from zero, or from another tagger's weights where attribute and tag agree."""
         start = np.zeros(objective.size)
@@ -302,7 +276,7 @@ class Tagger(Estimator):
         chosen = np.empty(treebank.words, np.int32)
         confidence = np.empty(treebank.words)
         for words, chain in self._chains(treebank):
-            probabilities = _normalised(chain.marginals().parts[0])
+            probabilities = normalised(chain.marginals().parts[0])
             if self.decode == "viterbi":
                 best = chain.argmax().outcome
             else:
@@ -313,7 +287,7 @@ class Tagger(Estimator):
 
     def marginals(self, treebank: Treebank) -> TagDistribution:
         """Return the probability of every tag at every word."""
-        parts = [_normalised(chain.marginals().parts[0]) for _, chain in self._chains(treebank)]
+        parts = [normalised(chain.marginals().parts[0]) for _, chain in self._chains(treebank)]
         return TagDistribution(np.concatenate(parts), list(self.labels_))
 
     def kbest(self, treebank: Treebank, k: int) -> KBest:
@@ -330,7 +304,8 @@ class Tagger(Estimator):
 
     def score(self, treebank: Treebank) -> float:
         """Return the percentage of the annotated words that are tagged right."""
-        ids, names = self._gold_column(treebank)
+        self._check_fitted()
+        ids, names = getattr(treebank, self.summary_["column"])
         number = {label: i for i, label in enumerate(self.labels_)}
         gold = np.array([number.get(name, -1) for name in names], np.int32)[ids]
         scored = np.array([name != UNKNOWN for name in names], bool)[ids]
@@ -369,11 +344,6 @@ class Tagger(Estimator):
             "strongest": strongest,
         }
 
-    def _gold_column(self, treebank: Treebank) -> Column:
-        self._check_fitted()
-        column: Column = getattr(treebank, self.summary_["column"])
-        return column
-
     def _weights(self) -> Weights:
         return Weights.of(self.weights_, self.votes_.size, len(self.labels_), self.order)
 
@@ -381,13 +351,13 @@ class Tagger(Estimator):
         """Yield the distribution over tags, some sentences at a time to bound the memory."""
         self._check_fitted()
         weights = self._weights()
-        for first, last in _portions(treebank.offsets):
+        for first, last in portions(treebank.offsets, PORTION):
             part = treebank if last - first == len(treebank) else treebank[first:last]
             forms, strings = part.forms.used()
             attributes = self.features_.transform(forms, strings, part.offsets)
             scores = word_scores(attributes, self.votes_, weights.emissions, len(self.labels_))
             if self.dictionary_ or self.restricted_:
-                allowed = self._allowed(strings, self.dictionary_, self.restricted_)
+                allowed = allowed_tags(strings, self.labels_, self.dictionary_, self.restricted_)
                 scores[~allowed[forms]] = -np.inf
             words = slice(int(treebank.offsets[first]), int(treebank.offsets[last]))
             yield words, Chain(scores, weights.pairs, part.offsets, weights.triples)
@@ -416,39 +386,11 @@ class Tagger(Estimator):
             raise ValueError("expected tags, each once")
         check_strings("tags", Column.of(self.labels_))
         self.forms_ = [str(form) for form in vocabulary["forms"]]
-        self.dictionary_ = _tag_lists(vocabulary["dictionary"], self.labels_)
-        self.restricted_ = _tag_lists(vocabulary["restricted"], self.labels_)
+        self.dictionary_ = checked_lists(vocabulary["dictionary"], self.labels_)
+        self.restricted_ = checked_lists(vocabulary["restricted"], self.labels_)
         self.features_ = FeatureMap.unpack(vocabulary["features"], arrays)
         self.votes_ = Votes.checked(
             arrays["votes.starts"], arrays["votes.labels"], self.features_.size, len(self.labels_)
         )
         size = parameter_count(self.votes_.size, len(self.labels_), self.order)
         self.weights_ = finite_array(arrays, "weights", (size,))
-
-
-def _normalised(marginals: FloatArray) -> FloatArray:
-    """Undo rounding, and give words that no sequence reaches the same share of every tag."""
-    total = marginals.sum(1, keepdims=True)
-    out: FloatArray = np.where(
-        total > 0, marginals / np.where(total > 0, total, 1.0), 1.0 / marginals.shape[1]
-    )
-    return out
-
-
-def _portions(offsets: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Cut a corpus into runs of whole sentences of about `PORTION` words."""
-    first = 0
-    while first < len(offsets) - 1:
-        last = int(np.searchsorted(offsets, offsets[first] + PORTION, side="right")) - 1
-        last = min(max(last, first + 1), len(offsets) - 1)
-        yield first, last
-        first = last
-
-
-def _tag_lists(known: Any, labels: list[str]) -> dict[str, list[str]]:
-    """Check a mapping from words to tags that came from a file."""
-    lists = {str(word): [str(tag) for tag in may] for word, may in known.items()}
-    strange = set().union(*lists.values()) - set(labels)
-    if strange:
-        raise ValueError(f"a dictionary names tags that the model lacks: {sorted(strange)}")
-    return lists

@@ -149,3 +149,12 @@ class ChainObjective:
         if shares.triples is not None:
             shares.triples[:] += by_triple[0]
         return cost - likelihood, gradient
+
+
+def normalised(marginals: FloatArray) -> FloatArray:
+    """Undo rounding, and give words that no sequence reaches the same share of every tag."""
+    total = marginals.sum(1, keepdims=True)
+    out: FloatArray = np.where(
+        total > 0, marginals / np.where(total > 0, total, 1.0), 1.0 / marginals.shape[1]
+    )
+    return out

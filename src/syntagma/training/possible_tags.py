@@ -26,7 +26,10 @@ def tags_seen(
     counts = np.zeros((len(strings), len(labels)), np.int64)
     np.add.at(counts, (forms[gold >= 0], gold[gold >= 0]), 1)
     frequent = np.flatnonzero(counts.sum(1) >= least)
-    return {strings[f]: [labels[i] for i in np.flatnonzero(counts[f])] for f in frequent.tolist()}
+    return {
+        strings[f]: [labels[i] for i in np.flatnonzero(counts[f]).tolist()]
+        for f in frequent.tolist()
+    }
 
 
 def allowed_tags(

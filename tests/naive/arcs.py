@@ -1,4 +1,4 @@
-"""Projective dependency trees by trying every assignment of heads."""
+"""Dependency trees, projective or not, by trying every assignment of heads."""
 
 from __future__ import annotations
 
@@ -34,15 +34,18 @@ def is_projective(heads: tuple[int, ...]) -> bool:
 
 
 @cache
-def projective_trees(words: int, single_root: bool) -> tuple[tuple[int, ...], ...]:
+def all_trees(words: int, single_root: bool) -> tuple[tuple[int, ...], ...]:
     candidates = product(range(words + 1), repeat=words)
     return tuple(
         heads
         for heads in candidates
-        if is_tree(heads)
-        and is_projective(heads)
-        and (heads.count(0) == 1 or not single_root or words == 0)
+        if is_tree(heads) and (heads.count(0) == 1 or not single_root or words == 0)
     )
+
+
+@cache
+def projective_trees(words: int, single_root: bool) -> tuple[tuple[int, ...], ...]:
+    return tuple(heads for heads in all_trees(words, single_root) if is_projective(heads))
 
 
 def siblings(heads: tuple[int, ...]) -> Iterator[tuple[int, int, int]]:
@@ -58,12 +61,16 @@ def siblings(heads: tuple[int, ...]) -> Iterator[tuple[int, int, int]]:
 
 
 def scored_trees(
-    arcs: np.ndarray, sibling_scores: np.ndarray | None, words: int, single_root: bool
+    arcs: np.ndarray,
+    sibling_scores: np.ndarray | None,
+    words: int,
+    single_root: bool,
+    projective: bool = True,
 ) -> list[tuple[tuple[int, ...], float]]:
     """Return every possible tree with its score; the scores come as flat blocks."""
     arcs = arcs.reshape(words + 1, words + 1)
     found = []
-    for heads in projective_trees(words, single_root):
+    for heads in (projective_trees if projective else all_trees)(words, single_root):
         score = sum((arcs[head, m] for m, head in enumerate(heads, start=1)), 0.0)
         if sibling_scores is not None:
             cube = sibling_scores.reshape(words + 1, words + 1, words + 1)

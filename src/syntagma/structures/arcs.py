@@ -40,6 +40,18 @@ def block_starts(offsets: Offsets, power: int) -> Offsets:
     return np.concatenate(([0], np.cumsum((np.diff(offsets) + 1) ** power))).astype(np.int64)
 
 
+def arc_cells(heads: IntArray, offsets: Offsets) -> Offsets:
+    """Find where every word's arc stands in the blocks of scores, one block after another.
+
+    >>> arc_cells(np.array([2, 0]), np.array([0, 2])).tolist()
+    [7, 2]
+    """
+    sizes = np.diff(offsets)
+    starts = np.repeat(block_starts(offsets, 2)[:-1], sizes)
+    words = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes) + 1
+    return starts + heads * np.repeat(sizes + 1, sizes) + words
+
+
 class Arcs(Structure):
     """A batch of sentences with a score for every arc; an outcome is the head of every word.
 

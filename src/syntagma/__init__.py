@@ -22,15 +22,20 @@ if TYPE_CHECKING:
     from syntagma.errors import InputError, ModelFileError, OutputError, SyntagmaError
     from syntagma.evaluation import evaluate
     from syntagma.models import load
+    from syntagma.models.jackknife import jackknife
+    from syntagma.models.parser import DependencyParser
     from syntagma.models.tagger import Tagger
+    from syntagma.structures.arborescences import Arborescences
     from syntagma.structures.arcs import Arcs
     from syntagma.structures.chain import Chain
     from syntagma.structures.siblings import SiblingArcs
 
 __all__ = [
+    "Arborescences",
     "Arcs",
     "Chain",
     "Column",
+    "DependencyParser",
     "InputError",
     "ModelFileError",
     "OutputError",
@@ -46,6 +51,7 @@ __all__ = [
     "english",
     "evaluate",
     "hmm_sequences",
+    "jackknife",
     "load",
     "read_treebank",
     "write_treebank",
@@ -68,7 +74,10 @@ _HOMES = {
     "SyntagmaError": "errors",
     "evaluate": "evaluation",
     "load": "models",
+    "jackknife": "models.jackknife",
+    "DependencyParser": "models.parser",
     "Tagger": "models.tagger",
+    "Arborescences": "structures.arborescences",
     "Arcs": "structures.arcs",
     "Chain": "structures.chain",
     "SiblingArcs": "structures.siblings",

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from syntagma.training.storage import Path
 
 # kind of model -> where its class lives; imported when a file of that kind is opened
-KINDS = {"tagger": "syntagma.models.tagger:Tagger"}
+KINDS = {
+    "tagger": "syntagma.models.tagger:Tagger",
+    "mst": "syntagma.models.parser:DependencyParser",
+}
 
 
 def model_class(kind: str) -> type[Estimator]:

@@ -101,11 +101,7 @@ class Estimator:
                 f"expected a {cls.kind} model, found a {header.get('kind')!r} model", path=path
             )
         try:
-            given = header["parameters"].items()
-            # JSON knows no tuples
-            model = cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in given})
-            model.summary_ = dict(header["summary"])
-            model._unpack(vocabulary, arrays)
+            model = cls._restored(header["parameters"], header["summary"], vocabulary, arrays)
             model.version_ = str(header["version"])
         except (
             KeyError,
@@ -116,6 +112,18 @@ class Estimator:
             OverflowError,
         ) as error:
             raise ModelFileError(f"the {cls.kind} model is damaged: {error}", path=path) from error
+        return model
+
+    @classmethod
+    def _restored(
+        cls, parameters: dict[str, Any], summary: dict[str, Any], vocabulary: Any, arrays: Arrays
+    ) -> Self:
+        """Make a fitted model of what a file holds; damage shows as one of many exceptions."""
+        # JSON knows no tuples
+        given = parameters.items()
+        model = cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in given})
+        model.summary_ = dict(summary)
+        model._unpack(vocabulary, arrays)
         return model
 
 

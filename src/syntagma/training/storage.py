@@ -21,6 +21,7 @@ from syntagma.errors import ModelFileError
 FORMAT = 1
 KEY = "syntagma"
 LARGEST = 1e100  # no weight comes near; sums of smaller ones stay finite
+LARGEST_WEIGHT = np.float32(1e30)
 HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")  # an escape that may be no text by itself
 TEXTS = "texts"  # the array that holds the JSON of `texts`
 Path = str | PathLike[str]
@@ -77,6 +78,26 @@ def finite_array(arrays: Arrays, name: str, shape: tuple[int, ...]) -> NDArray[n
     if array.shape != shape or array.dtype != np.float64 or not (np.abs(array) < LARGEST).all():
         raise ValueError(f"{name} should hold finite numbers of shape {shape}")
     return np.ascontiguousarray(array)
+
+
+def pack_table(name: str, table: NDArray[np.float32]) -> Arrays:
+    """Return a table that is mostly zero as the places and values of its other entries."""
+    places = np.flatnonzero(table)
+    return {f"{name}.places": places.astype(np.uint32), f"{name}.values": table[places]}
+
+
+def unpack_table(name: str, arrays: Arrays, size: int) -> NDArray[np.float32]:
+    """Rebuild a table of known size from `pack_table`; ValueError if it does not fit."""
+    places, values = arrays[f"{name}.places"], arrays[f"{name}.values"]
+    if places.dtype != np.uint32 or places.ndim != 1 or values.shape != places.shape:
+        raise ValueError(f"{name} should be places and as many values")
+    if len(places) and not (places[-1] < size and (np.diff(places.astype(np.int64)) > 0).all()):
+        raise ValueError(f"the places of {name} should rise and stay below {size}")
+    if values.dtype != np.float32 or not (np.abs(values) < LARGEST_WEIGHT).all():
+        raise ValueError(f"{name} should hold finite numbers")
+    table = np.zeros(size, np.float32)
+    table[places] = values
+    return table
 
 
 def _json(value: Any) -> str:

@@ -28,13 +28,13 @@ def run() -> Iterator[dict[str, Any]]:
     threads = numba.get_num_threads()
     try:
         numba.set_num_threads(1)
-        peak = _peak_rate()
+        peak = peak_rate()
         yield {"benchmark": "peak multiply-add rate", "gflops": round(peak, 1), "threads": 1}
         for order in (1, 2):
             yield from _growth(order, peak)
         yield from _searches()
-        yield from _against_torch_struct()
-        yield from _threads(threads)
+        yield from against_torch_struct("DependencyCRF", make_batch)
+        yield from threads_compared(make_batch(1, 24, 512), threads)
     finally:
         numba.set_num_threads(threads)
 
@@ -57,7 +57,7 @@ def multiply_adds(order: int, words: int, marginals: bool) -> int:
     return (3 if marginals else 1) * products + (6 if marginals else 2) * triples
 
 
-def _seconds(job: Callable[[], Any]) -> float:
+def seconds_of(job: Callable[[], Any]) -> float:
     job()
     best = np.inf
     end = perf_counter() + SECONDS
@@ -83,10 +83,10 @@ def _multiply_add(values: np.ndarray, factor: float, addend: float) -> None:
         a[i], b[i], c[i], d[i] = w, x, y, z
 
 
-def _peak_rate() -> float:
+def peak_rate() -> float:
     """Multiply-adds of one core on numbers in registers, in GFLOP/s."""
     values = np.ones(4096)
-    return 2 * 24 * values.size / _seconds(lambda: _multiply_add(values, 0.5, 0.5)) / 1e9
+    return 2 * 24 * values.size / seconds_of(lambda: _multiply_add(values, 0.5, 0.5)) / 1e9
 
 
 def _growth(order: int, peak: float) -> Iterator[dict[str, Any]]:
@@ -96,7 +96,7 @@ def _growth(order: int, peak: float) -> Iterator[dict[str, Any]]:
         for words in lengths:
             sentences = BATCH if words <= 40 else 4
             batch = make_batch(order, words, sentences)
-            seconds = _seconds(getattr(batch, query)) / sentences
+            seconds = seconds_of(getattr(batch, query)) / sentences
             times.append(seconds)
             operations = multiply_adds(order, words, query == "marginals")
             rate = 2e-9 * operations / seconds
@@ -128,7 +128,7 @@ def _searches() -> Iterator[dict[str, Any]]:
                 "50 best": lambda batch=batch: batch.kbest(50),
                 "100 samples": lambda batch=batch: batch.sample(100),
             }.items():
-                seconds = _seconds(job) / BATCH
+                seconds = seconds_of(job) / BATCH
                 yield {
                     "benchmark": query,
                     "order": order,
@@ -139,35 +139,37 @@ def _searches() -> Iterator[dict[str, Any]]:
                 }
 
 
-def _threads(most: int) -> Iterator[dict[str, Any]]:
-    batch = make_batch(1, 24, 512)
+def threads_compared(batch: Arcs, most: int) -> Iterator[dict[str, Any]]:
+    """Time marginals on one thread, on two and on all."""
     alone = 0.0
     for threads in sorted({1, min(2, most), most}):
         numba.set_num_threads(threads)
-        seconds = _seconds(batch.marginals)
+        seconds = seconds_of(batch.marginals)
         alone = alone or seconds
         yield {
             "benchmark": "marginals",
             "order": 1,
-            "words": 24,
+            "words": int(batch.offsets[1]),
             "threads": threads,
             "cores": os.cpu_count(),
-            "microseconds_per_sentence": round(seconds / 512 * 1e6, 2),
+            "microseconds_per_sentence": round(seconds / len(batch) * 1e6, 2),
             "times_one_thread": round(alone / seconds, 2),
         }
 
 
-def _against_torch_struct() -> Iterator[dict[str, Any]]:
+def against_torch_struct(distribution: str, make: Callable[..., Arcs]) -> Iterator[dict[str, Any]]:
+    """Time a distribution of torch-struct over trees with several roots, and ours of the same."""
     try:
         import torch
-        from torch_struct import DependencyCRF
+        import torch_struct
     except ImportError:
         yield {"benchmark": "marginals", "system": "torch-struct", "skipped": "not installed"}
         return
+    trees_of = getattr(torch_struct, distribution)
     torch.set_num_threads(1)
     torch.distributions.Distribution.set_default_validate_args(False)  # it only warns
     for words in (20, 40):
-        ours = make_batch(1, words, BATCH, single_root=False)
+        ours = make(1, words, BATCH, single_root=False)
         blocks = ours.scores.reshape(BATCH, words + 1, words + 1)
         scores = blocks[:, 1:, 1:].copy()
         diagonal = np.arange(words)
@@ -176,10 +178,10 @@ def _against_torch_struct() -> Iterator[dict[str, Any]]:
         theirs = torch.tensor(scores, dtype=torch.float32, requires_grad=True)
 
         def log_partition(theirs: Any = theirs) -> Any:
-            return DependencyCRF(theirs, multiroot=True).partition.detach()
+            return trees_of(theirs, multiroot=True).partition.detach()
 
         def marginals(theirs: Any = theirs) -> Any:
-            return DependencyCRF(theirs, multiroot=True).marginals.detach()
+            return trees_of(theirs, multiroot=True).marginals.detach()
 
         log_partitions, (parts,) = ours.marginals()
         parts = parts.reshape(blocks.shape)
@@ -188,7 +190,7 @@ def _against_torch_struct() -> Iterator[dict[str, Any]]:
         np.testing.assert_allclose(log_partition().numpy(), log_partitions, rtol=1e-4)
         np.testing.assert_allclose(marginals().numpy(), folded, atol=1e-4)
         for query, their_job in {"log_partition": log_partition, "marginals": marginals}.items():
-            our_seconds, their_seconds = _seconds(getattr(ours, query)), _seconds(their_job)
+            our_seconds, their_seconds = seconds_of(getattr(ours, query)), seconds_of(their_job)
             yield {
                 "benchmark": query,
                 "system": "torch-struct",

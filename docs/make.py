@@ -6,7 +6,11 @@ in the software.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 import syntagma as sy
 from syntagma.reports import model_svg, tags_svg, tree_svg
@@ -20,13 +24,7 @@ def tagger() -> dict[str, str]:
     model = sy.Tagger().fit(train)
     predicted = model.predict(held_out)
     confidence = model.decide(held_out)[1]
-    lengths = held_out.lengths
-    doubt = [
-        float(confidence[a:b].min()) if 6 <= n <= 12 else 1.0
-        for a, b, n in zip(held_out.offsets, held_out.offsets[1:], lengths, strict=False)
-    ]
-    chosen = doubt.index(min(doubt))
-    words = slice(held_out.offsets[chosen], held_out.offsets[chosen + 1])
+    chosen, words = _doubtful(held_out, confidence)
     sentence = tags_svg(
         predicted[chosen], gold=held_out[chosen], confidence=confidence[words].tolist()
     )
@@ -37,10 +35,36 @@ def tagger() -> dict[str, str]:
     }
 
 
+def parser() -> dict[str, str]:
+    """Draw what a parser has learnt, and a sentence that it is not sure about."""
+    train, held_out = sy.english(300, seed=1).treebank, sy.english(60, seed=2).treebank
+    model = sy.DependencyParser(learner="log-linear").fit(train)
+    heads, labels, confidence, _ = model.decide(held_out)
+    predicted = held_out.replace(heads=heads, labels=labels)
+    chosen, words = _doubtful(held_out, confidence)
+    sentence = tree_svg(
+        predicted[chosen], gold=held_out[chosen], confidence=confidence[words].tolist()
+    )
+    return {
+        "parser.svg": model_svg("mst", sy.DependencyParser().fit(train).describe()),
+        "parsed-sentence.svg": sentence,
+    }
+
+
+def _doubtful(treebank: sy.Treebank, confidence: NDArray[np.float64]) -> tuple[int, slice]:
+    """Find the sentence of middling length with the least certain word; return its words too."""
+    doubt = [
+        float(confidence[a:b].min()) if 6 <= b - a <= 12 else 1.0
+        for a, b in pairwise(treebank.offsets.tolist())
+    ]
+    chosen = doubt.index(min(doubt))
+    return chosen, slice(treebank.offsets[chosen], treebank.offsets[chosen + 1])
+
+
 def main() -> None:
     """Write every picture."""
     PICTURES.mkdir(exist_ok=True)
-    for name, svg in tagger().items():
+    for name, svg in (tagger() | parser()).items():
         (PICTURES / name).write_text(svg, encoding="utf-8")
         print(PICTURES / name)
 

@@ -1,4 +1,4 @@
-"""`syntagma evaluate`, `inspect`, `render` and `demo`: what they say and write."""
+"""`syntagma evaluate`, `inspect` and `render`: what they say and write."""
 
 from __future__ import annotations
 
@@ -88,14 +88,3 @@ def test_render_draws_so_many_sentences_and_their_errors(command, here, files, t
     assert "A &lt;b&gt; title" in text
     assert "<b> title" not in text
     assert here(*order).out.decode() == text, "without -o the page is printed"
-
-
-@pytest.mark.slow
-def test_the_demo_learns_and_writes_its_report(command, tmp_path):
-    page = tmp_path / "new" / "demo.html"
-    summary = command("demo", "-o", page, "--json").json
-    assert summary["report"] == str(page)
-    assert summary["tagger"]["accuracy"] > 90
-    curve = [accuracy for _, accuracy in summary["tagger"]["learning_curve"]]
-    assert curve[-1] > curve[0]
-    assert "<svg" in page.read_text(encoding="utf-8")

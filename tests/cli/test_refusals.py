@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.checks import refused
 from syntagma.corpora.files import atomic_write
 from syntagma.models.tagger import Tagger
 from syntagma.training.storage import read_arrays, write_arrays
@@ -34,18 +35,6 @@ TEXTS = {
     "ten megabytes in a line": ("x" * 10_000_000, 1, "expected 10 tab-separated columns, found 1"),
     "ten megabytes of tabs": ("x\t" * 5_000_000, 1, "expected 10 tab-separated columns"),
 }
-
-
-def refused(result, *parts):
-    """One line that holds these parts, status 2, and nothing on stdout."""
-    assert (result.status, result.out) == (2, b""), result.err
-    assert result.err.count("\n") == 1
-    assert result.err.startswith("syntagma: ")
-    assert "Traceback" not in result.err
-    assert len(result.err) < 600
-    for part in parts:
-        assert str(part) in result.err
-    return result.err
 
 
 @pytest.mark.parametrize("case", TEXTS)

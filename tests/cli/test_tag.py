@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 
+from cli.checks import without
 from syntagma.corpora import read_bytes, read_treebank, write_treebank
 from syntagma.corpora.files import atomic_write
 from syntagma.models.tagger import Tagger
@@ -16,15 +17,6 @@ from syntagma.models.tagger import Tagger
 def rich(files):
     """The text of the file that holds everything that tagging must keep."""
     return files.rich.read_text(encoding="utf-8")
-
-
-def without(text, column):
-    """The text with one column of every word blanked."""
-    rows = [line.split("\t") for line in text.split("\n")]
-    for row in rows:
-        if row[0].isdigit():
-            row[column] = "*"
-    return ["\t".join(row) for row in rows]
 
 
 def test_pipes_and_files_agree_and_keep_every_other_byte(command, here, files, tmp_path, rich):

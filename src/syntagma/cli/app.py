@@ -10,7 +10,18 @@ import typer
 from typer.exceptions import Abort, Exit, TyperException
 
 from syntagma import __version__
-from syntagma.cli import demo, evaluate, inspect, render, tag, train
+from syntagma.cli import (
+    demo,
+    evaluate,
+    inspect,
+    parse,
+    render,
+    reproduce,
+    tag,
+    train,
+    train_mst,
+    train_tagger,
+)
 from syntagma.cli.common import help_text, standard_output
 from syntagma.errors import OutputError, SyntagmaError
 
@@ -22,8 +33,18 @@ app = typer.Typer(
     epilog="Files ending in .xz .gz .bz2 .zst are read and written compressed; "
     "- is stdin or stdout.",
 )
-for command in (demo.demo, tag.tag, evaluate.evaluate, inspect.inspect, render.render):
+for command in (
+    demo.demo,
+    tag.tag,
+    parse.parse,
+    evaluate.evaluate,
+    inspect.inspect,
+    render.render,
+    reproduce.reproduce,
+):
     app.command(command.__name__, help=help_text(command))(command)
+for training in (train_tagger.tagger, train_mst.mst):
+    train.app.command(training.__name__, help=help_text(training))(training)
 app.add_typer(train.app, name="train")
 
 

@@ -57,6 +57,22 @@ def read(path: str, tags: str | None, format: str | None) -> Treebank:
     return read_treebank(path, tags=tags, format=format)
 
 
+@contextmanager
+def blaming(path: str) -> Iterator[None]:
+    """Name the file that an error is about, where what raised it did not know."""
+    try:
+        yield
+    except InputError as error:
+        if error.path is not None:
+            raise
+        raise InputError(error.message, path=path) from error
+
+
+def warn(text: str) -> None:
+    """Say something on stderr that does not stop the command."""
+    print(f"syntagma: {text}", file=sys.stderr, flush=True)
+
+
 def emit(summary: dict[str, Any], as_json: bool, text: Callable[[], str]) -> None:
     """Print one JSON object, or the same for people."""
     with standard_output():

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 
-from syntagma.cli.common import Format, Json, Seed, Stopwatch, Tags, emit, figures, read
-from syntagma.errors import InputError
+from syntagma.cli.common import (
+    Format,
+    Json,
+    Seed,
+    Stopwatch,
+    Tags,
+    blaming,
+    emit,
+    figures,
+    read,
+)
 
 
 def evaluate(
@@ -54,12 +61,12 @@ def evaluate(
         "seed": seed,
         "training_forms": seen,
     }
-    with _blaming(predicted):
+    with blaming(predicted):
         evaluation = score(right, guess, bootstrap=bootstrap, **options)
     summary = evaluation.summary()
     if baseline:
         rival = read(baseline, right.tag_column, format)
-        with _blaming(baseline):
+        with blaming(baseline):
             other = score(right, rival, bootstrap=0, **options)
         differences = compare(
             evaluation.ratios(), other.ratios(), samples=max(bootstrap, 1), seed=seed
@@ -82,15 +89,6 @@ def evaluate(
         summary["report"] = report
     summary["seconds"] = watch.seconds
     emit(summary, json, lambda: _told(summary))
-
-
-@contextmanager
-def _blaming(path: str) -> Iterator[None]:
-    """Name the file that cannot be compared with gold."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(error.message, path=path) from error
 
 
 def _told(summary: dict[str, Any]) -> str:

@@ -9,7 +9,11 @@ import typer
 
 from syntagma.cli.common import Json, emit, figures
 
-LONG = ("learning_curve", "transitions", "strongest")
+# left to --json and --picture
+LONG = (
+    *("learning_curve", "costs", "transitions", "strongest", "arcs", "root"),
+    *("arc_templates", "sibling_templates", "label_templates"),
+)
 
 
 def inspect(
@@ -47,7 +51,7 @@ def inspect(
 
 
 def _told(card: dict[str, Any]) -> str:
-    """Lay the card out; matrices and curves are left to --json and --picture."""
+    """Lay the card out, without matrices, curves and long lists."""
     flat: dict[str, Any] = {}
     for name, value in card.items():
         inner = value if name in ("parameters", "summary") else {name: value}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagma.corpora.treebank import Treebank
+from syntagma.corpora.treebank import Column, Treebank
 from syntagma.errors import InputError
 from syntagma.models.tagger import Tagger
 from syntagma.training.arc_features import sentence_keys, word_codes
@@ -40,6 +41,8 @@ def jackknife(
         )
     order = np.argsort(_keys(treebank), kind="stable")
     ordered = treebank.take(order)
+    # sums inside a tagger follow the numbers of the words, and those the order of the file
+    ordered = replace(ordered, forms=Column.of(ordered.forms.strings()))
     turn = np.arange(len(ordered)) % folds
     tags = np.empty(ordered.words, object)
     right = seen = 0

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagma import __version__
-from syntagma.corpora.treebank import Column, Treebank, check_strings, check_tag_column
+from syntagma.corpora.treebank import UNKNOWN, Column, Treebank, check_strings, check_tag_column
 from syntagma.errors import InputError
 from syntagma.evaluation.counting import same
 from syntagma.models.base import Estimator, portions
@@ -27,6 +27,7 @@ from syntagma.structures.base import KBest
 from syntagma.training.arc_features import (
     Weights,
     make_templates,
+    weigh_tags,
     word_codes,
 )
 from syntagma.training.arc_labels import LabelLearner, label_probabilities, label_program
@@ -44,6 +45,7 @@ Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 CELLS = 4_000_000  # scores of parts held at once
 LABEL_RATE = 0.1  # first step of the labels' learner
+TAGS = 60  # the most frequent tags, which the parser remembers to describe itself by
 CROSSING = 0.1  # share of trees with crossing arcs from which on trees need not be projective
 
 
@@ -93,7 +95,7 @@ class DependencyParser(Estimator):
 
     Attributes
     ----------
-    labels_, projective_, single_root_, tagger_, summary_
+    labels_, tags_, projective_, single_root_, tagger_, summary_
 
     Examples
     --------
@@ -113,7 +115,7 @@ class DependencyParser(Estimator):
         projective: bool | str = "auto",
         crossings: str = "keep",
         epochs: int = 10,
-        k: int = 5,
+        k: int = 1,
         aggressiveness: float = 0.03,
         rate: float = 0.05,
         portion: int = 8,
@@ -174,8 +176,10 @@ class DependencyParser(Estimator):
         self._check_parameters()
         self.tagger_ = tagger
         self.tag_column_ = treebank.tag_column if tagger is None else tagger.summary_["column"]
-        material = make_material(replace(treebank, tag_column=self.tag_column_), bool(tagger))
+        treebank = replace(treebank, tag_column=self.tag_column_)
+        material = make_material(treebank, bool(tagger))
         self.fields_, self.labels_ = material.fields, material.labels
+        self.tags_ = _most_frequent(treebank.tags, TAGS)
         self.single_root_ = material.single_root
         self.projective_ = self._choose_projective(material)
         if self.projective_ and self.crossings == "lift":
@@ -184,7 +188,7 @@ class DependencyParser(Estimator):
         if len(self.labels_) > 1:
             program = label_program(self.label_templates, self.fields_)
             labeller = LabelLearner(program, len(self.labels_), 2**self.bits, LABEL_RATE)
-        self.summary_ = self._card(material)
+        self.summary_ = self._card(material, treebank.tags)
         training = train_trees(
             self._learner(material.sentences),
             labeller,
@@ -239,10 +243,12 @@ class DependencyParser(Estimator):
 
         return monitor
 
-    def _card(self, material: Material) -> dict[str, Any]:
+    def _card(self, material: Material, tags: Column) -> dict[str, Any]:
         sentences, words = len(material.sentences.offsets) - 1, len(material.gold_labels)
         return {
             "column": self.tag_column_,
+            "tags": len(set(tags.used().names) - {UNKNOWN}),
+            "own_tagger": self.tagger_ is not None,
             "sentences": sentences,
             "words": words,
             "skipped": material.skipped,
@@ -299,8 +305,7 @@ class DependencyParser(Estimator):
         With a tagger of its own, the parser tags the sentences first.
         """
         tagged = self.tagged(treebank)
-        heads = self._heads(tagged)
-        return tagged.replace(heads=heads, labels=self._labels(tagged, heads)[0])
+        return self.with_heads(tagged, self._heads(tagged))
 
     def decide(self, treebank: Treebank) -> ParsedHeads:
         """Return head and label of every word, and the probability of each."""
@@ -326,7 +331,9 @@ class DependencyParser(Estimator):
 
     def kbest(self, treebank: Treebank, k: int) -> KBest:
         """Return the k best trees of each sentence."""
-        parts = [forest.kbest(k) for _, forest in self._forests(self.tagged(treebank))]
+        forests = self._forests(self.tagged(treebank))
+        parts = [KBest(np.empty((0, k)), np.empty((k, 0), np.int32))]
+        parts += [forest.kbest(k) for _, forest in forests]
         return KBest(
             np.concatenate([part.score for part in parts]),
             np.concatenate([part.outcome for part in parts], axis=1),
@@ -335,18 +342,31 @@ class DependencyParser(Estimator):
     def log_partition(self, treebank: Treebank) -> FloatArray:
         """Return log Z of each sentence: a tree's score minus this is its log-probability."""
         forests = self._forests(self.tagged(treebank))
-        return np.concatenate([forest.log_partition() for _, forest in forests])
+        return np.concatenate([np.empty(0), *(forest.log_partition() for _, forest in forests)])
 
     def score(self, treebank: Treebank) -> float:
         """Return the percentage of words that get the right head (UAS, punctuation included)."""
         return self._scores(treebank)[0]
 
     def tagged(self, treebank: Treebank) -> Treebank:
-        """Return what the parser will look at: its own tags, if it has a tagger."""
+        """Return what the parser will look at: its own tags, if it has a tagger.
+
+        A parser that learnt from tags and has no tagger refuses text without any.
+        """
         self._check_fitted()
         if self.tagger_ is not None:
             treebank = self.tagger_.predict(treebank)
-        return replace(treebank, tag_column=self.tag_column_)
+        treebank = replace(treebank, tag_column=self.tag_column_)
+        if treebank.words and self.tags_ and not treebank.tags.known:
+            raise InputError(
+                f"expected tags in the {self.tag_column_} column, found none: "
+                "this parser has no tagger of its own"
+            )
+        return treebank
+
+    def with_heads(self, tagged: Treebank, heads: Int32) -> Treebank:
+        """Splice these heads, and the likeliest labels for them, into what `tagged` returned."""
+        return tagged.replace(heads=heads, labels=self._labels(tagged, heads)[0])
 
     def _scores(self, treebank: Treebank) -> tuple[float, float]:
         known = treebank.heads >= 0
@@ -395,18 +415,43 @@ class DependencyParser(Estimator):
             yield words, grammar.forest(sentences, np.arange(first, last), self.weights_)
 
     def describe(self, top: int = 5) -> dict[str, Any]:
-        """Say what was learnt: the labels, and how full the tables are."""
+        """Say what was learnt: labels, and what the two tags of an arc add to its score.
+
+        ``arcs`` has a matrix for modifiers left of their head and one for those right of it: a row
+        for each head tag, a column for each modifier tag, at the distance that suits both best.
+        ``root`` is what each tag gets below the root. ``strongest`` lists the best heads of each
+        tag.
+        """
         self._check_fitted()
+        weights = weigh_tags(self.arc_templates, self.tags_, self.weights_).max(axis=3)
+        left, right = weights[:, 1:].round(3)
         return {
             "labels": list(self.labels_),
             "table_share_used": float(np.count_nonzero(self.weights_) / len(self.weights_)),
+            "tags": list(self.tags_),
+            "arcs": {"left": left.tolist(), "right": right.tolist()},
+            "root": weights[1, 0].round(3).tolist(),
+            "strongest": self._best_heads(weights, top),
         }
+
+    def _best_heads(self, weights: FloatArray, top: int) -> dict[str, list[list[Any]]]:
+        """List the tags that draw each tag under them most, and from which side."""
+        found = {}
+        for modifier, tag in enumerate(self.tags_):
+            sides = [(weights[1, 0, modifier], "root")]
+            for head, name in enumerate(self.tags_, start=1):
+                sides.append((weights[0, head, modifier], f"{name} to the right"))
+                sides.append((weights[1, head, modifier], f"{name} to the left"))
+            sides.sort(reverse=True)
+            found[tag] = [[name, round(float(weight), 3)] for weight, name in sides[:top]]
+        return found
 
     # ---- model files --------------------------------------------------------------------------
     def _pack(self) -> tuple[dict[str, Any], Arrays]:
         arrays = pack_table("weights", self.weights_) | pack_table("labels", self.label_weights_)
         vocabulary: dict[str, Any] = {
             "labels": self.labels_,
+            "tags": self.tags_,
             "projective": self.projective_,
             "single_root": self.single_root_,
             "column": self.tag_column_,
@@ -429,6 +474,10 @@ class DependencyParser(Estimator):
         if not self.labels_ or len(set(self.labels_)) < len(self.labels_):
             raise ValueError("expected labels, each once")
         check_strings("labels", Column.of(self.labels_))
+        self.tags_ = [str(tag) for tag in vocabulary["tags"]]
+        if len(set(self.tags_)) < len(self.tags_) or len(self.tags_) > TAGS:
+            raise ValueError(f"expected at most {TAGS} tags, each once")
+        check_strings("tags", Column.of(self.tags_))
         self.projective_ = bool(vocabulary["projective"])
         self.single_root_ = bool(vocabulary["single_root"])
         self.tag_column_ = check_tag_column(vocabulary["column"])
@@ -448,3 +497,10 @@ class DependencyParser(Estimator):
             self.tagger_ = Tagger._restored(
                 kept["parameters"], kept["summary"], kept["vocabulary"], inner
             )
+
+
+def _most_frequent(tags: Column, most: int) -> list[str]:
+    """List the tags seen most often; equally frequent ones by name."""
+    counts = np.bincount(tags.ids, minlength=len(tags.names)).tolist()
+    seen = [pair for pair in zip(counts, tags.names, strict=True) if pair[0] and pair[1] != UNKNOWN]
+    return [name for _, name in sorted(seen, key=lambda pair: (-pair[0], pair[1]))[:most]]

@@ -11,6 +11,7 @@ from syntagma.reports.drawing import Picture, number, safe, shorten, text_width
 
 ROW, CELL, SMALL = 26.0, 30.0, 12.0
 TOP = 78.0
+MOST_TAGS = 24  # of a parser, that are drawn
 
 
 def model_svg(kind: str, description: Mapping[str, Any]) -> str:
@@ -35,13 +36,12 @@ def draw_tagger(description: Mapping[str, Any]) -> Picture:
         "blue draws together, red keeps apart</text>",
         f'<text class="axis" x="{number(aside)}" y="{number(top - 8)}">'
         "strongest evidence for the tag</text>",
+        *_names(names, left, top),
     ]
     for i, (name, row) in enumerate(zip(names, weights, strict=True)):
-        y, x = top + i * ROW, left + i * CELL + CELL / 2
-        turn = f'transform="translate({number(x)} {number(top - 6)}) rotate(-45)"'
+        y = top + i * ROW
         body.append(
             f'<text class="e" x="{number(left - 8)}" y="{number(y + 17)}">{safe(name)}</text>'
-            f"<text {turn}>{safe(name)}</text>"
             f'<text class="axis" x="{number(aside)}" y="{number(y + 17)}">{safe(told[i])}</text>'
         )
         body += [
@@ -62,6 +62,75 @@ def _evidence(strongest: Sequence[Sequence[Any]], most: int = 4) -> str:
     return ",  ".join(shorten(str(name), 28) for name, _ in strongest[:most])
 
 
+def draw_mst(description: Mapping[str, Any]) -> Picture:
+    """Draw which tags stand under which: modifiers left of their head, and right of it.
+
+    A parser with many tags is drawn with the most frequent ones.
+    """
+    tags: Sequence[str] = description["tags"][:MOST_TAGS]
+    root: Sequence[float] = description["root"][: len(tags)]
+    sides = {
+        side: [row[: len(tags)] for row in description["arcs"][side][: len(tags)]]
+        for side in ("left", "right")
+    }
+    cut = len(description["tags"]) - len(tags)
+    strongest = max((abs(w) for rows in sides.values() for row in rows for w in row), default=0.0)
+    strongest = max(strongest, max(map(abs, root), default=0.0)) or 1.0
+    names = [shorten(tag, 12) for tag in tags]
+    widest = max((text_width(name, SMALL) for name in ["root", *names]), default=0.0)
+    gutter, top = 20 + widest, TOP + 26 + 0.75 * widest
+    remark = f"; the {len(tags)} most frequent tags of {cut + len(tags)}" if cut else ""
+    body = [
+        '<text class="axis" x="8" y="42">rows: the head, columns: the modifier; '
+        f"blue draws together, red keeps apart{remark}</text>"
+    ]
+    x = 0.0
+    for side, title in (("left", "modifier to the left"), ("right", "modifier to the right")):
+        x += gutter
+        body.append(f'<text x="{number(x)}" y="66">{title} of its head</text>')
+        body += _names(names, x, top)
+        rows = list(zip(names, names, sides[side], strict=True))
+        if side == "right":
+            rows.append(("root", "the root", root))
+        for i, (name, head, row) in enumerate(rows):
+            y = top + i * ROW
+            body.append(
+                f'<text class="e" x="{number(x - 8)}" y="{number(y + 17)}">{safe(name)}</text>'
+            )
+            body += [
+                _cell(x + j * CELL, y, w / strongest, _said(side, head, names[j], w))
+                for j, w in enumerate(row)
+            ]
+        x += CELL * len(names) + 0.55 * widest
+    best = description.get("strongest", {})
+    told = "; ".join(
+        f"{tag}: {best[tag][0][0]}" for tag in tags if best.get(tag) and best[tag][0][1] > 0
+    )
+    return frame(
+        body,
+        top + ROW * (len(names) + 1) + 16,
+        "What the parser has learnt",
+        f"Best head of each tag. {told}",
+        max(x + 16, 560.0),
+    )
+
+
+def _said(side: str, head: str, modifier: str, weight: float) -> str:
+    pair = f"{modifier} under {head}"
+    if head != "the root":
+        pair = f"{modifier} {side} of its head {head}"
+    return f"{pair}: {weight:+.2f}"
+
+
+def _names(names: Sequence[str], left: float, top: float) -> list[str]:
+    """Write the names of columns, slanting."""
+    places = [(number(left + i * CELL + CELL / 2), name) for i, name in enumerate(names)]
+    return [
+        f'<text transform="translate({x} {number(top - 6)}) rotate(-45)">{safe(name)}</text>'
+        for x, name in places
+    ]
+
+
 def _cell(x: float, y: float, strength: float, said: str) -> str:
     kind = "cell" if strength >= 0 else "cell bad"
     return (
@@ -71,4 +140,7 @@ def _cell(x: float, y: float, strength: float, said: str) -> str:
     )
 
 
-_DRAWINGS: dict[str, Callable[[Mapping[str, Any]], Picture]] = {"tagger": draw_tagger}
+_DRAWINGS: dict[str, Callable[[Mapping[str, Any]], Picture]] = {
+    "tagger": draw_tagger,
+    "mst": draw_mst,
+}

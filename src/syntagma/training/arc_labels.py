@@ -28,19 +28,26 @@ from syntagma.training.arc_templates import Program, make_program
 from syntagma.training.forests import Sentences
 from syntagma.training.storage import Arrays
 
-ANCHORS = "hmglr"
-SMALLEST = 1e-3  # gradient of a label that is still followed
+ANCHORS = "hmglrsn"
+SMALLEST = 0.1  # gradient of a label that is still followed
 SQUARES, SUMS, COLUMNS = 0, 1, 2  # of the state that goes with every weight
 
 
 @njit(cache=True, nogil=True)
 def _relatives(heads: Heads) -> Int64:
-    """Find head, self, head's head, first and last modifier of every word; -1 is nobody."""
-    found = np.full((len(heads), 5), -1, np.int64)
-    for i in range(len(heads)):
+    """Find the words at every anchor of every word, in the order of `ANCHORS`; -1 is nobody."""
+    words = len(heads)
+    found = np.full((words, len(ANCHORS)), -1, np.int64)
+    latest = np.full(words + 1, -1, np.int64)  # the modifier of each head seen last
+    for i in range(words):
         head = heads[i]
         found[i, 0], found[i, 1] = head, i + 1
         found[i, 2] = heads[head - 1] if head > 0 else -1
+        before = latest[head]
+        if before > 0:
+            found[i, 5] = before
+            found[before - 1, 6] = i + 1
+        latest[head] = i + 1
         if head > 0:
             if found[head - 1, 3] < 0:
                 found[head - 1, 3] = i + 1
@@ -120,7 +127,6 @@ def learn_labels(
             _normalise(scores)
             told[0] += np.log(max(scores[right], np.float32(1e-30)))
             told[2] += 1.0
-            step += 1
             scores[right] -= np.float32(1.0)
             moved = 0
             for label in range(labels):
@@ -135,6 +141,7 @@ def learn_labels(
                     change = -rate * gradient / np.sqrt(state[place, SQUARES] + np.float32(1e-8))
                     weights[place] += change
                     state[place, SUMS] += step * change
+            step += 1
     return told
 
 

@@ -8,7 +8,9 @@ anchor  is
 ``h``   the head
 ``m``   the modifier
 ``b``   every word between the two (only its tag; each different tag counts once)
-``s``   the nearest modifier on the same side, between head and modifier
+``s``   the nearest modifier on the same side, between head and modifier; for labels, the head's
+        last modifier before this one
+``n``   the head's next modifier
 ``g``   the head's own head
 ``l``   the modifier's first modifier
 ``r``   the modifier's last modifier
@@ -18,7 +20,7 @@ anchor  is
 field                  is
 ====================== ======================================================
 ``word``, ``lower``    the form, as written or in small letters
-``prefix``, ``suffix`` its first five or last three letters, if it is longer
+``prefix``, ``suffix`` first five letters, or last three in small letters, of longer words
 ``tag``                the tag column in use
 ``other``              the other tag column, or else the first two letters of the tag
 ``feats``              the morphological features
@@ -47,6 +49,7 @@ FIELDS = ("word", "lower", "prefix", "suffix", "tag", "other", "feats")
 PAD = 2  # how far from its anchor a template may look
 
 ARCS = (
+    # McDonald, Crammer and Pereira (2005)
     "h.word h.tag",
     "h.word",
     "h.tag",
@@ -71,24 +74,77 @@ ARCS = (
     "h.tag m.tag m+1.tag",
     "h.tag m-1.tag m.tag",
     "h.tag b.tag m.tag",
+    # the same of the other tags, finer or coarser
+    "h.word h.other",
+    "h.other",
+    "m.word m.other",
+    "m.other",
+    "h.word h.other m.word m.other",
+    "h.other m.word m.other",
+    "h.word m.word m.other",
+    "h.word h.other m.other",
+    "h.word h.other m.word",
+    "h.word m.other",
+    "h.other m.word",
+    "h.other m.other",
+    "h.other h+1.other m-1.other m.other",
+    "h-1.other h.other m-1.other m.other",
+    "h.other h+1.other m.other m+1.other",
+    "h-1.other h.other m.other m+1.other",
+    "h.other h+1.other m.other",
+    "h-1.other h.other m.other",
+    "h.other m.other m+1.other",
+    "h.other m-1.other m.other",
+    "h-1.other h.other h+1.other m-1.other m.other m+1.other",
+    "h.other b.tag m.other",
+    "h.other m.tag",
+    "h.tag m.other",
+    # farther away, and words next to either
+    "h.tag m-2.tag m-1.tag m.tag",
+    "h.tag m.tag m+1.tag m+2.tag",
+    "h.tag h+1.tag h+2.tag m.tag",
+    "h-2.tag h-1.tag h.tag m.tag",
+    "h.tag m.tag m+1.word",
+    "h.tag m.tag m-1.word",
+    "h-1.word h.tag m.tag",
+    "h+1.word h.tag m.tag",
+    # what is in between, of either alone
+    "b.tag m.tag",
+    "h.tag b.tag",
+    "h.word b.tag m.tag",
+    "h.tag b.tag m.word",
+    # parts of words, and morphology
     "h.prefix m.tag",
     "h.tag m.prefix",
     "h.prefix m.prefix",
-    "h.other m.other",
-    "h.other m.tag",
-    "h.tag m.other",
-    "h.word m.other",
-    "h.other m.word",
+    "h.suffix m.tag",
+    "h.tag m.suffix",
+    "h.suffix m.suffix",
+    "h.lower m.lower",
+    "h.lower m.tag",
+    "h.tag m.lower",
     "h.feats h.tag m.tag",
     "h.tag m.tag m.feats",
     "h.feats m.feats",
 )
 SIBLINGS = (
+    # McDonald and Pereira (2006)
     "h.tag s.tag m.tag",
     "s.tag m.tag",
     "s.word m.word",
     "s.word m.tag",
     "s.tag m.word",
+    # with the head's word, the other tags, and what stands next to either
+    "h.tag s.word m.tag",
+    "h.word s.tag m.tag",
+    "h.tag s.tag m.word",
+    "h.word s.word m.tag",
+    "h.word s.tag m.word",
+    "h.tag s.word m.word",
+    "h.other s.other m.other",
+    "s.other m.other",
+    "h.tag s.tag m.tag m+1.tag",
+    "h.tag s.tag s+1.tag m-1.tag m.tag",
 )
 LABELS = (
     "h.word h.tag",
@@ -107,13 +163,35 @@ LABELS = (
     "m.suffix m.tag h.tag",
     "h.suffix h.tag m.tag",
     "h.other m.other",
+    # morphology
     "h.tag m.feats",
     "h.feats m.feats",
     "m.feats m.tag",
+    "m.feats",
+    "h.feats h.tag m.tag",
+    "h.tag m.word m.feats",
+    "h.word m.feats",
+    "h.tag m.feats l.word",
+    # the tree around the arc
     "g.tag h.tag m.tag",
+    "g.tag h.word m.tag",
+    "g.word h.tag m.tag",
     "h.tag m.tag l.tag",
     "h.tag m.tag r.tag",
     "h.tag m.tag l.word",
+    "h.tag m.tag l.word r.tag",
+    "h.tag m.tag r.word",
+    "h.word l.word",
+    "m.tag l.tag r.tag",
+    "m.word l.tag",
+    "m.tag l.word",
+    "h.tag s.tag m.tag",
+    "h.tag m.tag n.tag",
+    "h.tag s.tag m.tag n.tag",
+    "h.word s.tag m.tag",
+    "h.word m.tag n.tag",
+    "h.tag s.word m.tag",
+    "h.tag m.tag n.word",
 )
 
 _ATOM = re.compile(r"([a-z])([+-]\d)?\.([a-z]+)")

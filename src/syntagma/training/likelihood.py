@@ -29,6 +29,7 @@ from syntagma.training.arc_features import (
 from syntagma.training.arc_templates import Program
 
 SMALLEST = 1e-4  # gradient of a part that is still followed
+ROUNDING = 1e-6  # sums of gradients below this are rounding, which AdaGrad would blow up
 GRADIENT, SQUARES, SUMS, COLUMNS = 0, 1, 2, 3  # of the state that goes with every weight
 
 
@@ -112,8 +113,8 @@ def learn_by_likelihood(
         for i in range(used):
             place = touched[i]
             gradient = state[place, GRADIENT]
-            if gradient != 0.0:
-                state[place, GRADIENT] = 0.0
+            state[place, GRADIENT] = 0.0
+            if abs(gradient) > ROUNDING:
                 state[place, SQUARES] += gradient * gradient
                 change = rate * gradient / np.sqrt(state[place, SQUARES])
                 weights[place] += change

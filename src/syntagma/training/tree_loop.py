@@ -135,7 +135,7 @@ def train_trees(
         if monitor:
             _judge(state, learner, labeller, monitor, keep=plan.patience > 0)
     state.costs.pop()
-    if not (plan.patience and monitor):
+    if not state.best_epoch:  # no score chose one
         state.weights, state.label_weights = _averaged(state, learner, labeller)
     return state
 

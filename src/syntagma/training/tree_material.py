@@ -42,7 +42,8 @@ def make_material(treebank: Treebank, only_tags: bool) -> Material:
     """
     if not len(treebank):
         raise InputError("expected training sentences, found none")
-    whole = np.flatnonzero(np.minimum.reduceat(treebank.heads, treebank.offsets[:-1]) >= 0)
+    missing = np.concatenate([[0], np.cumsum(treebank.heads < 0)])[treebank.offsets]
+    whole = np.flatnonzero((np.diff(missing) == 0) & (treebank.lengths > 0))
     if not len(whole):
         raise InputError("expected heads in the treebank, found no sentence with all of them")
     usable = treebank.take(whole)

@@ -119,7 +119,8 @@ def cut_runs(treebank: Treebank, words: int, sentences: int) -> Treebank:
     starts = np.random.default_rng(words).integers(treebank.words - words, size=sentences)
     places = (starts[:, None] + np.arange(words)).ravel()
     columns = {
-        name: Column(column.ids[places], column.names) for name, column in treebank.columns.items()
+        name: Column(column.ids[places], column.names).used()  # every name would be hashed
+        for name, column in treebank.columns.items()
     }
     offsets = np.arange(sentences + 1) * words
     return Treebank.from_columns(offsets, columns, tags=treebank.tag_column)
@@ -209,5 +210,12 @@ def _speed(dev: Treebank, seconds: float, threads: int) -> dict[str, int]:
 
 
 def _peak_megabytes() -> int:
-    """Return the most memory that this process has held (Linux counts in kilobytes)."""
+    """Return the most memory that this process has held.
+
+    A new process inherits ru_maxrss from the one that started it: Linux has a better figure.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
+        return round(int(lines["VmHWM"].split()[0]) / 1024)
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)

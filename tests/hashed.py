@@ -19,7 +19,7 @@ from syntagma.training.arc_features import (
     places_of_sibling,
     present_fields,
     program_parts,
-    put,
+    put_apart,
     room,
     sentence_parts,
     table_shift,
@@ -87,11 +87,15 @@ def all_parts(words: int, second: bool) -> Iterator[tuple[int, ...]]:
 
 
 class Hashes(NamedTuple):
-    """The templates of a parser, and the hash of every feature that was looked up."""
+    """The templates of a parser, and the hash of every feature that was looked up.
+
+    A hash is the place in a table too large for chance, and where the part lies, which moves it to
+    a place close by.
+    """
 
     arcs: tuple[str, ...]
     siblings: tuple[str, ...]
-    found: dict[tuple, int]
+    found: dict[tuple, tuple[int, int]]
 
     def look_up(self, treebank: Treebank) -> None:
         """Note the hashes of all features of all parts; every part has as many as its twin."""
@@ -109,8 +113,10 @@ class Hashes(NamedTuple):
                     count = places_of_sibling(parts, *part, shift, places)
                 features = self.features(words, part)
                 assert count == len(features), (part, count, features)
-                for feature, place in zip(features, places[:count].tolist(), strict=True):
-                    assert self.found.setdefault(feature, place) == place, (part, feature)
+                alone = np.repeat(places[:count:2], 2)
+                hashes = zip(alone.tolist(), (places[:count] ^ alone).tolist(), strict=True)
+                for feature, found in zip(features, hashes, strict=True):
+                    assert self.found.setdefault(feature, found) == found, (part, feature)
 
     def features(self, words: naive.Words, part: tuple[int, ...]) -> list[tuple]:
         """Return a part's features, by the naive twin."""
@@ -122,8 +128,13 @@ class Hashes(NamedTuple):
         """Return how often each place of a table of this size is used."""
         out = np.zeros(2**bits)
         for feature in features:
-            out[self.found[feature] >> (LARGE - bits)] += 1.0
+            out[self.place(feature, bits)] += 1.0
         return out
+
+    def place(self, feature: tuple, bits: int) -> int:
+        """Return the place of a feature in a table of this size."""
+        alone, where = self.found[feature]
+        return (alone >> (LARGE - bits)) ^ where
 
     def tree(self, words: naive.Words, heads: Sequence[int], bits: int) -> np.ndarray:
         """Return a tree's features as a vector."""
@@ -146,7 +157,8 @@ def label_hashes(treebank: Treebank, templates: Sequence[str], found: dict[tuple
             for numbers in np.transpose(seen):
                 if numbers.all():
                     total = np.uint64(sum(numbers.tolist()) % 2**64)
-                    put(pair, 0, total, np.uint64(where_code(head, modifier)), shift)
+                    where = np.uint64(where_code(head, modifier))
+                    put_apart(pair, 0, total, where, shift)
                     for place in pair.tolist():
                         feature = next(features)
                         assert found.setdefault(feature, place) == place, feature

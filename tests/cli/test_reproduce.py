@@ -11,16 +11,16 @@ KEYS = {"system", "setting", "metric", "ours", "paper", "low", "high"}
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory):
+def pair(tmp_path_factory):
     home = tmp_path_factory.mktemp("reproduce")
     for name, size, seed in (("train", 40, 1), ("dev", 20, 2)):
         write_treebank(english(size, seed=seed).treebank, home / f"{name}.conllu")
     return str(home / "train.conllu"), str(home / "dev.conllu")
 
 
-def test_rows_of_an_own_treebank(call, files):
-    train, dev = files
-    found = call("reproduce", "mst", "--train", train, "--dev", dev, "--seeds", "2", "--json").json
+def test_rows_of_an_own_treebank(here, pair):
+    train, dev = pair
+    found = here("reproduce", "mst", "--train", train, "--dev", dev, "--seeds", "2", "--json").json
     assert found["paper"] == "mst"
     assert all(set(row) == KEYS for row in found["rows"])
     assert all(row["low"] <= row["ours"] <= row["high"] for row in found["rows"])
@@ -42,9 +42,9 @@ def test_rows_of_an_own_treebank(call, files):
         (["mst", "--data", "."], "wsj"),
     ],
 )
-def test_what_cannot_be_made_is_refused(call, monkeypatch, arguments, said):
+def test_what_cannot_be_made_is_refused(here, monkeypatch, arguments, said):
     monkeypatch.delenv("SYNTAGMA_DATA", raising=False)
-    result = call("reproduce", *arguments)
+    result = here("reproduce", *arguments)
     assert result.status == 2
     assert said in result.err
     assert result.err.count("\n") == 1

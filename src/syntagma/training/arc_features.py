@@ -204,17 +204,31 @@ def table_shift(size: int) -> np.uint64:
 
 @njit(cache=True, nogil=True, inline="always")
 def where_code(anchor: int, modifier: int) -> np.uint64:
-    """Number for direction and distance."""
+    """Number for direction and distance, from 1 to 14 (15 and 16 are for no sibling)."""
     distance = abs(anchor - modifier)
     bucket = distance if distance <= 5 else 6 if distance <= 10 else 7
-    return np.uint64(1 + 2 * bucket + (1 if anchor < modifier else 0)) * _MIX
+    return np.uint64(2 * bucket - (1 if anchor < modifier else 0))
 
 
 @njit(cache=True, nogil=True, inline="always")
 def put(out: Places, count: int, feature: np.uint64, where: np.uint64, shift: np.uint64) -> int:
-    """Note the places of one feature, alone and with direction and distance."""
+    """Note the places of one feature, alone and with direction and distance.
+
+    The two lie within 32 places, so that memory is waited for once.
+    """
+    place = (feature * _LAST) >> shift
+    out[count] = np.int64(place)
+    out[count + 1] = np.int64(place ^ where)
+    return count + 2
+
+
+@njit(cache=True, nogil=True, inline="always")
+def put_apart(
+    out: Places, count: int, feature: np.uint64, where: np.uint64, shift: np.uint64
+) -> int:
+    """Note the same two, each with room for others behind it."""
     out[count] = np.int64((feature * _LAST) >> shift)
-    out[count + 1] = np.int64(((feature ^ where) * _LAST) >> shift)
+    out[count + 1] = np.int64(((feature ^ (where * _MIX)) * _LAST) >> shift)
     return count + 2
 
 
@@ -284,7 +298,7 @@ def places_of_sibling(
     third = sibling
     if sibling == head:
         third = parts.siblings.shape[1] - 1
-        where = np.uint64(2 if head < modifier else 1) * _LAST
+        where = np.uint64(16 if head < modifier else 15)
     else:
         where = where_code(sibling, modifier)
     n = 0

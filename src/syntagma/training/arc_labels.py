@@ -20,7 +20,7 @@ from syntagma.training.arc_features import (
     Weights,
     padded_codes,
     program_parts,
-    put,
+    put_apart,
     table_shift,
     where_code,
 )
@@ -69,7 +69,7 @@ def _label_places(parts: Codes, relatives: Int64, shift: np.uint64, out: Places)
                 break
             feature += part
         if feature != 0:
-            n = put(out, n, feature, where, shift)
+            n = put_apart(out, n, feature, where, shift)
     return n
 
 

@@ -15,12 +15,12 @@ from hashed import LARGE, Hashes, all_parts, described, random_treebank, sentenc
 from syntagma.corpora.generated import english
 from syntagma.corpora.treebank import Column, Treebank
 from syntagma.structures.siblings import SiblingArcs
+from syntagma.training.arc_description import weigh_tags
 from syntagma.training.arc_features import (
     BETWEEN,
     make_templates,
     present_fields,
     sentence_keys,
-    weigh_tags,
     word_codes,
 )
 from syntagma.training.arc_templates import FIELDS

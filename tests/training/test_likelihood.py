@@ -14,7 +14,7 @@ from hashed import Hashes, all_parts, described, random_treebank, sentences_of, 
 from naive import parts as naive
 from syntagma.training.arc_features import make_templates, present_fields
 from syntagma.training.forests import Grammar
-from syntagma.training.likelihood import SQUARES
+from syntagma.training.likelihood import SQUARES, START
 from syntagma.training.tree_learning import LikelihoodLearner
 
 ARCS = ("h.tag m.tag", "h.word m.word", "m.lower h+1.tag", "h.tag b.tag m.tag")
@@ -114,7 +114,7 @@ def test_steps_shrink_with_the_squares_of_the_gradients_so_far(kind):
         certain = np.ones(len(weights), bool)
         for s, (_, gradient) in zip(portion, sums, strict=True):
             squares += gradient**2
-            weights += RATE * gradient / np.sqrt(np.maximum(squares, 1e-30))
+            weights += RATE * gradient / np.sqrt(START + squares)
             # the direction of a step is uncertain where nothing but rounding tells it
             features = (problem.hashes.features(problem.words[s], part) for part in problem.all(s))
             used = problem.hashes.vector((f for many in features for f in many), BITS) > 0

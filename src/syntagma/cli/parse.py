@@ -58,12 +58,12 @@ def parse(
     treebank = read(input, parser.tag_column_, format)
     began = watch.seconds
     with blaming(input):
+        tagged = parser.tagged(treebank)
+        parser = parser.without_tagger()
         if nbest:
-            tagged = parser.tagged(treebank)
             found = parser.kbest(tagged, nbest)
             result = ranked(tagged, found, parser.log_partition(tagged), parser.with_heads)
         elif marginals:
-            tagged = parser.tagged(treebank)
             heads, labels, sure, sure_of_label = parser.decide(tagged)
             result = tagged.replace(heads=heads, labels=labels)
             result = annotate(result, HEAD_PROBABILITY, [f"{p:.4f}" for p in sure.tolist()])
@@ -71,7 +71,7 @@ def parse(
                 stated = [f"{p:.4f}" for p in sure_of_label.tolist()]
                 result = annotate(result, LABEL_PROBABILITY, stated)
         else:
-            result = parser.predict(treebank)
+            result = parser.predict(tagged)
     ended = watch.seconds
     write_treebank(result, target)
     account(treebank, target, ("parsed", "parsing"), began, ended, watch, json)

@@ -4,11 +4,15 @@ The score of a tree is the sum of the scores of its arcs and, in second order, o
 neighbouring modifiers; each is linear in hashed features of the words and their surroundings
 (McDonald, Crammer and Pereira 2005; McDonald and Pereira 2006). Weights are learnt by k-best MIRA
 or by maximum likelihood, and averaged; labels are chosen afterwards, arc by arc.
+
+This file is longer than others because the model has many parameters, each of which is explained
+and checked; what it does is elsewhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -24,12 +28,8 @@ from syntagma.models.tagger import Tagger
 from syntagma.structures.arborescences import Arborescences
 from syntagma.structures.arcs import Arcs, arc_cells, block_starts
 from syntagma.structures.base import KBest
-from syntagma.training.arc_features import (
-    Weights,
-    make_templates,
-    weigh_tags,
-    word_codes,
-)
+from syntagma.training.arc_description import describe_tags
+from syntagma.training.arc_features import Weights, make_templates, word_codes
 from syntagma.training.arc_labels import LabelLearner, label_probabilities, label_program
 from syntagma.training.arc_templates import ARCS, FIELDS, LABELS, SIBLINGS
 from syntagma.training.checkpoints import Checkpoint, fingerprint
@@ -364,6 +364,12 @@ class DependencyParser(Estimator):
             )
         return treebank
 
+    def without_tagger(self) -> Self:
+        """Return the same parser for text that `tagged` has tagged."""
+        parser = copy(self)
+        parser.tagger_ = None
+        return parser
+
     def with_heads(self, tagged: Treebank, heads: Int32) -> Treebank:
         """Splice these heads, and the likeliest labels for them, into what `tagged` returned."""
         return tagged.replace(heads=heads, labels=self._labels(tagged, heads)[0])
@@ -423,28 +429,12 @@ class DependencyParser(Estimator):
         tag.
         """
         self._check_fitted()
-        weights = weigh_tags(self.arc_templates, self.tags_, self.weights_).max(axis=3)
-        left, right = weights[:, 1:].round(3)
         return {
             "labels": list(self.labels_),
             "table_share_used": float(np.count_nonzero(self.weights_) / len(self.weights_)),
             "tags": list(self.tags_),
-            "arcs": {"left": left.tolist(), "right": right.tolist()},
-            "root": weights[1, 0].round(3).tolist(),
-            "strongest": self._best_heads(weights, top),
+            **describe_tags(self.arc_templates, self.tags_, self.weights_, top),
         }
-
-    def _best_heads(self, weights: FloatArray, top: int) -> dict[str, list[list[Any]]]:
-        """List the tags that draw each tag under them most, and from which side."""
-        found = {}
-        for modifier, tag in enumerate(self.tags_):
-            sides = [(weights[1, 0, modifier], "root")]
-            for head, name in enumerate(self.tags_, start=1):
-                sides.append((weights[0, head, modifier], f"{name} to the right"))
-                sides.append((weights[1, head, modifier], f"{name} to the left"))
-            sides.sort(reverse=True)
-            found[tag] = [[name, round(float(weight), 3)] for weight, name in sides[:top]]
-        return found
 
     # ---- model files --------------------------------------------------------------------------
     def _pack(self) -> tuple[dict[str, Any], Arrays]:

@@ -49,7 +49,7 @@ def present_fields(treebank: Treebank, only_tags: bool = False) -> list[str]:
 
 def word_codes(treebank: Treebank, fields: Sequence[str] = FIELDS) -> Codes:
     """Hash what templates look at: (words, fields) numbers; 0 is a value that is not there."""
-    forms = treebank.forms
+    forms = treebank.forms.used()
     columns = {
         "word": forms,
         "lower": _mapped(forms, str.lower),
@@ -64,7 +64,8 @@ def word_codes(treebank: Treebank, fields: Sequence[str] = FIELDS) -> Codes:
     codes = np.zeros((treebank.words, FIELD_COUNT), np.uint64)
     for name, column in columns.items():
         if name in fields or name == "other":
-            codes[:, FIELDS.index(name)] = _hashes(column.names, name)[column.ids]
+            ids, names = column.used()
+            codes[:, FIELDS.index(name)] = hashes(names, name)[ids]
     return codes
 
 
@@ -76,7 +77,7 @@ def _mapped(column: Column, change: Callable[[str], str]) -> Column:
     return Column(column.ids, [change(name) for name in column.names])
 
 
-def _hashes(names: list[str], field: str) -> Codes:
+def hashes(names: list[str], field: str) -> Codes:
     """Hash strings; the same string means different things in different columns."""
     key = field.encode()
     blank = 0 if field in ("prefix", "suffix", "feats", "other") else None
@@ -377,35 +378,3 @@ def score_parts(
         if parts.siblings.shape[2]:
             block = siblings[sibling_starts[s] : sibling_starts[s + 1]]
             _score_siblings(parts, words, weights, shift, block)
-
-
-@njit(cache=True, nogil=True)
-def _weigh_tags(parts: Codes, weights: Weights, out: FloatArray) -> None:
-    shift = table_shift(len(weights))
-    places = np.empty(2, np.int64)
-    sides, heads, modifiers, distances = out.shape
-    for side in range(sides):
-        for distance in range(distances):
-            far = distance + 1 if distance < 6 else 11
-            where = where_code(0, far) if side else where_code(far, 0)
-            for head in range(heads):
-                for modifier in range(modifiers):
-                    for t in range(parts.shape[2]):
-                        a, b = parts[HEAD, head, t], parts[MODIFIER, modifier + 1, t]
-                        count = put(places, 0, a + b, where, shift)
-                        out[side, head, modifier, distance] += add_up(weights, places, count)
-
-
-def weigh_tags(templates: Sequence[str], tags: Sequence[str], weights: Weights) -> FloatArray:
-    """Weigh arcs between tags by the templates that look at both tags and nothing else.
-
-    Returns ``[side, head, modifier, distance]``: the modifier stands left or right of the head; the
-    root is head 0; distances are 1 to 5, up to 10, and beyond.
-    """
-    plain = [text for text in templates if set(text.split()) == {"h.tag", "m.tag"}]
-    codes = np.zeros((len(tags), FIELD_COUNT), np.uint64)
-    codes[:, FIELDS.index("tag")] = _hashes(list(tags), "tag")
-    parts = program_parts(padded_codes(codes, 0, len(tags)), make_program(plain, "hm", ["tag"]))
-    out = np.zeros((2, len(tags) + 1, len(tags), 7))
-    _weigh_tags(parts, weights, out)
-    return out

@@ -29,6 +29,7 @@ from syntagma.training.arc_features import (
 from syntagma.training.arc_templates import Program
 
 SMALLEST = 1e-4  # gradient of a part that is still followed
+START = 1.0  # of the sums of squares: what was seen once moves by a part of the rate only
 ROUNDING = 1e-6  # sums of gradients below this are rounding, which AdaGrad would blow up
 GRADIENT, SQUARES, SUMS, COLUMNS = 0, 1, 2, 3  # of the state that goes with every weight
 
@@ -116,6 +117,6 @@ def learn_by_likelihood(
             state[place, GRADIENT] = 0.0
             if abs(gradient) > ROUNDING:
                 state[place, SQUARES] += gradient * gradient
-                change = rate * gradient / np.sqrt(state[place, SQUARES])
+                change = rate * gradient / np.sqrt(np.float32(START) + state[place, SQUARES])
                 weights[place] += change
                 state[place, SUMS] += (step + s) * change

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -135,10 +136,19 @@ def test_ctrl_c_keeps_the_earlier_model_and_a_checkpoint(long_text, tmp_path):
     assert caught.value.args[0] > 1, "it went on where it had been"
 
 
+def wait_for_kernels(pid, longest=30.0):
+    """Wait until a command is past its start: it has loaded what compiles the kernels."""
+    maps = Path(f"/proc/{pid}/maps")
+    until = time.monotonic() + (longest if maps.exists() else 2.5)
+    while time.monotonic() < until and not (maps.exists() and "llvmlite" in maps.read_text()):
+        time.sleep(0.05)
+    time.sleep(0.5)
+
+
 def test_ctrl_c_before_a_checkpoint_says_so(long_text, tmp_path):
     output = tmp_path / "model"
     process = begin(long_text, output, "--checkpoint-every", "1000")
-    time.sleep(2.5)
+    wait_for_kernels(process.pid)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, b"")

@@ -83,6 +83,18 @@ class StructureContract:
     def test_agrees_with_enumeration(self, seed, sizes, scale, forbid):
         sizes = [min(size, self.largest) for size in sizes]
         structure = self.build(np.random.default_rng(seed), sizes, scale, forbid)
+        self.check_by_enumeration(structure, sizes, scale)
+
+    @pytest.mark.parametrize("scale", [1.0, 1e4])
+    @pytest.mark.parametrize("forbid", [0.0, 0.4])
+    def test_sentences_of_six_words_agree_with_enumeration(self, scale, forbid):
+        structure = self.build(np.random.default_rng(6), [6, 6], scale, forbid)
+        self.check_by_enumeration(structure, [6, 6], scale)
+
+    def check_by_enumeration(
+        self, structure: Structure, sizes: Sequence[int], scale: float
+    ) -> None:
+        """Compare every query with what the list of all outcomes says."""
         log_partition = structure.log_partition()
         best = structure.argmax()
         kbest = structure.kbest(4)

@@ -21,15 +21,8 @@ from syntagma.structures.arborescences_sums import (
 )
 from syntagma.structures.base import FloatArray, IntArray, Offsets
 from syntagma.structures.eisner import Batch, sentence_of
+from syntagma.structures.eisner_batch import longest
 from syntagma.structures.eisner_sample import stream
-
-
-@njit(cache=True, nogil=True)
-def _longest(offsets: Offsets, first: int, last: int) -> int:
-    words = 0
-    for s in range(first, last):
-        words = max(words, offsets[s + 1] - offsets[s])
-    return words
 
 
 @njit(cache=True, nogil=True)
@@ -41,7 +34,7 @@ def _sum_chunk(
     log_partition: FloatArray,
     arcs: FloatArray,
 ) -> None:
-    words = _longest(batch.offsets, first, last)
+    words = longest(batch.offsets, first, last)
     space = workspace(words)
     shifts, totals = np.empty(words + 1), np.empty(words + 1)
     for s in range(first, last):
@@ -75,7 +68,7 @@ def sum_arborescences(
 
 @njit(cache=True, nogil=True)
 def _best_chunk(batch: Batch, first: int, last: int, scores: FloatArray, heads: IntArray) -> None:
-    nodes = make_nodes(_longest(batch.offsets, first, last))
+    nodes = make_nodes(longest(batch.offsets, first, last))
     for s in range(first, last):
         trees = heads[:, batch.offsets[s] : batch.offsets[s + 1]]
         best_arborescences(sentence_of(batch, s), nodes, scores[s], trees)
@@ -92,7 +85,7 @@ def find_best_arborescences(
 
 @njit(cache=True, nogil=True)
 def _draw_chunk(batch: Batch, first: int, last: int, seed: np.uint64, heads: IntArray) -> None:
-    words = _longest(batch.offsets, first, last)
+    words = longest(batch.offsets, first, last)
     space = workspace(words)
     shifts, totals = np.empty(words + 1), np.empty(words + 1)
     until, below = np.empty(words + 1, np.int32), np.empty(words + 1, np.int32)

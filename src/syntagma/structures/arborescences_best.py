@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from syntagma.structures.base import FloatArray, IntArray
 from syntagma.structures.eisner import Sentence
+from syntagma.structures.eisner_weights import largest
 
 Int64Array = NDArray[np.int64]
 
@@ -85,19 +86,11 @@ def load_words(sentence: Sentence, nodes: Nodes) -> None:
         nodes.targets[m, : n + 1] = m
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
-def _largest(values: FloatArray) -> float:
-    top = -math.inf
-    for k in range(values.size):
-        top = values[k] if values[k] > top else top
-    return top
-
-
 @njit(cache=True, nogil=True)
 def _choose_arc(v: int, n: int, single: bool, second: bool, nodes: Nodes) -> bool:
     """Choose the best arc into a node, from the first word if several are; say if there is one."""
     row = nodes.weights[v]
-    top = _largest(row[1 : n + 1])
+    top = largest(row[1 : n + 1])
     source = 0
     if row[0] > top and not (single and top > -math.inf):
         top = row[0]

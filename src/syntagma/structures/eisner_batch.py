@@ -30,7 +30,8 @@ def chunks_of(offsets: Offsets) -> Offsets:
 
 
 @njit(cache=True, nogil=True)
-def _longest(offsets: Offsets, first: int, last: int) -> int:
+def longest(offsets: Offsets, first: int, last: int) -> int:
+    """Count the words of the longest of some sentences."""
     words = 0
     for s in range(first, last):
         words = max(words, offsets[s + 1] - offsets[s])
@@ -47,7 +48,7 @@ def _sum_chunk(
     arcs: FloatArray,
     siblings: FloatArray,
 ) -> None:
-    words = _longest(batch.offsets, first, last)
+    words = longest(batch.offsets, first, last)
     space = workspace(words)
     shifts = np.empty(words + 1)
     scratch = np.empty(words + 1 if batch.second else (words + 1) ** 2)
@@ -98,7 +99,7 @@ def sum_trees(
 
 @njit(cache=True, nogil=True)
 def _best_chunk(batch: Batch, first: int, last: int, scores: FloatArray, heads: IntArray) -> None:
-    words = _longest(batch.offsets, first, last)
+    words = longest(batch.offsets, first, last)
     chart = aligned(TABLES * (words + 1) * row_stride(words))
     for s in range(first, last):
         sentence = sentence_of(batch, s)
@@ -121,7 +122,7 @@ def find_best(batch: Batch, chunks: Offsets, scores: FloatArray, heads: IntArray
 
 @njit(cache=True, nogil=True)
 def _draw_chunk(batch: Batch, first: int, last: int, seed: np.uint64, heads: IntArray) -> None:
-    words = _longest(batch.offsets, first, last)
+    words = longest(batch.offsets, first, last)
     space = workspace(words)
     shifts = np.empty(words + 1)
     scratch = np.empty(words + 1 if batch.second else (words + 1) ** 2)

@@ -39,7 +39,8 @@ def smallest_sum(words: int) -> float:
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
-def _largest(values: FloatArray) -> float:
+def largest(values: FloatArray) -> float:
+    """Find the largest value; NaN is none."""
     top = -math.inf
     for k in range(values.size):
         top = values[k] if values[k] > top else top
@@ -62,7 +63,7 @@ def word_shifts(sentence: Sentence, shifts: FloatArray) -> float:
                 row = sentence.siblings[(head * (n + 1) + m) * (n + 1) :][: n + 1]
                 top = row[head]
                 if head > 0 or not sentence.single:
-                    top = max(top, _largest(row[min(head, m) + 1 : max(head, m)]))
+                    top = max(top, largest(row[min(head, m) + 1 : max(head, m)]))
                 shifts[m] = max(shifts[m], scores[m] + top)
         shifts[head] = own  # a word does not modify itself
     shifts[0] = 0.0

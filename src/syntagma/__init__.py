@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from syntagma.evaluation import evaluate
     from syntagma.models import load
     from syntagma.models.jackknife import jackknife
+    from syntagma.models.latent_tree import LatentTree
     from syntagma.models.parser import DependencyParser
     from syntagma.models.tagger import Tagger
     from syntagma.structures.arborescences import Arborescences
@@ -37,6 +38,7 @@ __all__ = [
     "Column",
     "DependencyParser",
     "InputError",
+    "LatentTree",
     "ModelFileError",
     "OutputError",
     "Sentence",
@@ -75,6 +77,7 @@ _HOMES = {
     "evaluate": "evaluation",
     "load": "models",
     "jackknife": "models.jackknife",
+    "LatentTree": "models.latent_tree",
     "DependencyParser": "models.parser",
     "Tagger": "models.tagger",
     "Arborescences": "structures.arborescences",

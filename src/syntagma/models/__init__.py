@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 KINDS = {
     "tagger": "syntagma.models.tagger:Tagger",
     "mst": "syntagma.models.parser:DependencyParser",
+    "latent-tree": "syntagma.models.latent_tree:LatentTree",
 }
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from syntagma.models.jackknife import jackknife
     from syntagma.models.latent_tree import LatentTree
     from syntagma.models.parser import DependencyParser
+    from syntagma.models.reranker import Reranker
     from syntagma.models.tagger import Tagger
     from syntagma.structures.arborescences import Arborescences
     from syntagma.structures.arcs import Arcs
@@ -41,6 +42,7 @@ __all__ = [
     "LatentTree",
     "ModelFileError",
     "OutputError",
+    "Reranker",
     "Sentence",
     "SiblingArcs",
     "SyntagmaError",
@@ -79,6 +81,7 @@ _HOMES = {
     "jackknife": "models.jackknife",
     "LatentTree": "models.latent_tree",
     "DependencyParser": "models.parser",
+    "Reranker": "models.reranker",
     "Tagger": "models.tagger",
     "Arborescences": "structures.arborescences",
     "Arcs": "structures.arcs",

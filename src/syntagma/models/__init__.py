@@ -16,6 +16,7 @@ KINDS = {
     "tagger": "syntagma.models.tagger:Tagger",
     "mst": "syntagma.models.parser:DependencyParser",
     "latent-tree": "syntagma.models.latent_tree:LatentTree",
+    "reranker": "syntagma.models.reranker:Reranker",
 }
 
 

@@ -15,11 +15,17 @@ from numpy.typing import NDArray
 
 from syntagma.structures.base import IntArray, Offsets
 from syntagma.training.arc_features import Codes, table_shift
+from syntagma.training.loop import Progress
 
 FloatArray = NDArray[np.float64]
 Places = NDArray[np.int32]
 
 PER_WORD = 2  # hashed features
+SQUARES, SUMS = 0, 1  # of the state that goes with every weight
+REAL_RATE = 0.05  # first step of a real feature's weight
+SMALLEST = 1e-4  # slope of a tree that is still followed
+# the perceptron's steps are of size 1: the base score must outweigh many of them
+FIRST_GUESS = {"log-linear": 1.0, "perceptron": 300.0}
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _GRAND, _NEIGHBOURS = np.uint64(0x71), np.uint64(0x35)
 _ROOT, _NONE = np.uint64(0xB007), np.uint64(0xFACE)
@@ -29,7 +35,7 @@ class Lists(NamedTuple):
     """Ranked trees of sentences.
 
     ``trees[r]`` has rank r of every sentence, -1 where there is none; ``dense[s, r]`` the real
-    features of a tree, those of the best ranked being 0; ``codes`` what stands for each word's tag.
+    features of a tree, less those of the best ranked; ``codes`` what stands for each word's tag.
     """
 
     trees: IntArray
@@ -131,51 +137,125 @@ def rerank(
 
 
 @njit(cache=True, nogil=True)
-def learn_by_perceptron(
+def learn_choices(
     trees: IntArray,
     dense: FloatArray,
     codes: Codes,
     offsets: Offsets,
     right: IntArray,
     order: Offsets,
+    perceptron: bool,
+    rate: float,
     reals: FloatArray,
     weights: FloatArray,
-    real_sums: FloatArray,
-    sums: FloatArray,
+    real_state: FloatArray,
+    state: FloatArray,
     step: int,
-) -> int:
-    """Go through some sentences; where a worse tree wins, move towards the best of its list.
+) -> float:
+    """Go through some sentences once; return what they cost, in the learner's own measure.
 
-    ``right[s, r]`` counts the right heads of a tree. ``real_sums`` and ``sums`` collect every
-    change times the step it was made at, for the average. Returns how many sentences were wrong.
+    The log-linear learner makes the best trees of a list likelier (AdaGrad); the perceptron moves
+    towards the best tree of a list, and away from the one that won instead. ``right[s, r]`` counts
+    the right heads of a tree. The states hold sums of squares and of every change times the step it
+    was made at, for the average.
     """
     shift = table_shift(len(weights))
-    wrong = 0
+    cost = 0.0
     for s in order:
         step += 1
         first, last = offsets[s], offsets[s + 1]
         places = np.empty((len(trees), PER_WORD * (last - first)), np.int32)
         counts = np.zeros(len(trees), np.int32)
-        scores = np.empty(len(trees))
         number = _list_places(trees[:, first:last], codes[first:last], shift, places, counts)
         if number < 2:
             continue
+        scores = np.empty(number)
         _score(dense[s], places, counts, number, reals, weights, scores)
-        best = right[s, :number].max()
-        chosen, target = 0, -1
+        best = right[s, :number].max() == right[s, :number]
+        slopes = np.zeros(number)
+        if perceptron:
+            chosen = scores.argmax()
+            if best[chosen]:
+                continue
+            cost += 1.0
+            slopes[chosen] = -1.0
+            slopes[np.where(best, scores, -np.inf).argmax()] = 1.0
+        else:
+            probability = np.exp(scores - scores.max())
+            probability /= probability.sum()
+            wanted = probability[best].sum()
+            cost -= np.log(max(wanted, 1e-300))
+            for r in range(number):
+                target = probability[r] / max(wanted, 1e-300) if best[r] else 0.0
+                slopes[r] = target - probability[r]
+        for d in range(len(reals)):
+            slope = 0.0
+            for r in range(number):
+                slope += slopes[r] * dense[s, r, d]
+            _move(reals, real_state, d, slope, perceptron, REAL_RATE, step)
         for r in range(number):
-            if scores[r] > scores[chosen]:
-                chosen = r
-            if right[s, r] == best and (target < 0 or scores[r] > scores[target]):
-                target = r
-        if right[s, chosen] == best:
-            continue
-        wrong += 1
-        for tree, sign in ((target, 1.0), (chosen, -1.0)):
-            for d in range(len(reals)):
-                reals[d] += sign * dense[s, tree, d]
-                real_sums[d] += step * sign * dense[s, tree, d]
-            for i in range(counts[tree]):
-                weights[places[tree, i]] += sign
-                sums[places[tree, i]] += step * sign
-    return wrong
+            if abs(slopes[r]) > SMALLEST:
+                for i in range(counts[r]):
+                    _move(weights, state, places[r, i], slopes[r], perceptron, rate, step)
+    return cost
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _move(
+    weights: FloatArray,
+    state: FloatArray,
+    place: int,
+    slope: float,
+    perceptron: bool,
+    rate: float,
+    step: int,
+) -> None:
+    change = slope
+    if not perceptron:
+        state[place, SQUARES] += slope * slope
+        change *= rate / np.sqrt(1.0 + state[place, SQUARES])
+    weights[place] += change
+    state[place, SUMS] += step * change
+
+
+class Choice(NamedTuple):
+    """What was learnt: weights of real features, in their own units, and of hashed ones."""
+
+    reals: FloatArray
+    weights: FloatArray
+
+
+def learn_to_choose(
+    lists: Lists,
+    right: IntArray,
+    *,
+    learner: str,
+    epochs: int,
+    rate: float,
+    size: int,
+    seed: int,
+    progress: Progress = lambda done, total, value: None,
+) -> Choice:
+    """Learn the weights of features from lists, and average them over all steps.
+
+    Learning begins with the base parser's own choice: the first real feature has weight 1 for each
+    standard deviation.
+    """
+    scale = lists.dense.std((0, 1))
+    scale[scale == 0.0] = 1.0
+    scaled = lists._replace(dense=lists.dense / scale)
+    count = len(scale)
+    reals, weights = np.zeros(count), np.zeros(size)
+    reals[0] = FIRST_GUESS[learner]
+    real_state, state = np.zeros((count, 2)), np.zeros((size, 2))
+    rng, step = np.random.default_rng(seed), 0
+    for epoch in range(epochs):
+        order = rng.permutation(len(right))
+        cost = learn_choices(
+            *scaled, right, order, learner == "perceptron", rate, reals, weights,
+            real_state, state, step,
+        )  # fmt: skip
+        step += len(order)
+        progress(epoch + 1, epochs, cost)
+    averaged = reals - real_state[:, SUMS] / max(step, 1)
+    return Choice(averaged / scale, weights - state[:, SUMS] / max(step, 1))

@@ -30,8 +30,8 @@ A template counts only where all it looks at is there. Each counts twice: by its
 with direction and distance.
 
 The first-order templates are those of McDonald, Crammer and Pereira (2005), the sibling ones those
-of McDonald and Pereira (2006), with what other tag sets and morphology allow. Both words of an arc are
-looked at together, but not with their tags besides: on English-EWT parsers learn better without.
+of McDonald and Pereira (2006), with what other tag sets and morphology allow. Both words of an arc
+are looked at together, but not with their tags besides: on English-EWT parsers learn better so.
 """
 
 from __future__ import annotations

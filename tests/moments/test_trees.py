@@ -11,7 +11,7 @@ from naive import latent_trees
 from naive.arcs import projective_trees
 from syntagma.errors import InputError
 from syntagma.moments.passes import gather
-from syntagma.moments.tree_messages import tree_messages, tree_probabilities
+from syntagma.moments.tree_messages import score_trees, tree_messages
 from syntagma.moments.tree_operators import solve_matched, solve_paper
 from syntagma.moments.tree_recovery import recover_states
 from syntagma.moments.trees import TreeChunk, TreeMoments
@@ -36,10 +36,9 @@ def embedding_of(model, rng):
 def log_probabilities(solved, embedding, rows, trees):
     """log |p| and sign of each tree of one sentence."""
     vectors = np.ascontiguousarray(embedding @ np.linalg.inv(embedding.T @ embedding))
-    logs, signs = np.empty((1, len(trees))), np.empty((1, len(trees)))
-    tree_probabilities(
+    logs, signs = score_trees(
         np.asarray(rows, np.int32), np.asarray(trees, np.int32), np.array([0, len(rows)]),
-        vectors, *solved.operators, logs, signs,
+        vectors, solved.operators,
     )  # fmt: skip
     return logs[0], signs[0]
 
@@ -206,14 +205,11 @@ def test_messages_of_words_make_up_the_probability():
     operators = solve_matched(exact_moments(model, embedding, rng)).operators
     vectors = np.ascontiguousarray(embedding @ np.linalg.inv(embedding.T @ embedding))
     rows, heads = np.array([3, 1, 4, 1], np.int32), np.array([2, 0, 2, 3], np.int32)
-    messages, scales = tree_messages(
-        rows, heads, np.array([0, 4]), vectors, operators.stop, operators.arcs, operators.joint
-    )
+    messages, scales = tree_messages(rows, heads, np.array([0, 4]), vectors, operators)
     exact = latent_trees.recursive_probability(model, heads.tolist(), rows)
     np.testing.assert_allclose(messages[1] @ operators.start * np.exp(scales[1]), exact)
     broken, _ = tree_messages(
-        rows[:2], np.array([2, 1], np.int32), np.array([0, 2]), vectors,
-        operators.stop, operators.arcs, operators.joint,
+        rows[:2], np.array([2, 1], np.int32), np.array([0, 2]), vectors, operators,
     )  # fmt: skip
     assert np.isnan(broken).all()
 

@@ -19,7 +19,9 @@ from syntagma.cli import (
     reproduce,
     tag,
     train,
+    train_latent_tree,
     train_mst,
+    train_reranker,
     train_tagger,
 )
 from syntagma.cli.common import help_text, standard_output
@@ -43,8 +45,14 @@ for command in (
     reproduce.reproduce,
 ):
     app.command(command.__name__, help=help_text(command))(command)
-for training in (train_tagger.tagger, train_mst.mst):
-    train.app.command(training.__name__, help=help_text(training))(training)
+for training in (
+    train_tagger.tagger,
+    train_mst.mst,
+    train_latent_tree.latent_tree,
+    train_reranker.reranker,
+):
+    name = training.__name__.replace("_", "-")
+    train.app.command(name, help=help_text(training))(training)
 app.add_typer(train.app, name="train")
 
 

@@ -7,6 +7,7 @@ tree; with a prior over trees, counted from the same treebank, it parses by itse
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -18,11 +19,11 @@ from syntagma.errors import InputError
 from syntagma.models.base import Estimator, portions
 from syntagma.moments.passes import gather
 from syntagma.moments.tree_contexts import tree_embedding
-from syntagma.moments.tree_messages import tree_messages, tree_probabilities
+from syntagma.moments.tree_messages import score_trees, tree_messages
 from syntagma.moments.tree_operators import TreeOperators, solve_matched, solve_paper
 from syntagma.moments.tree_recovery import recover_states
 from syntagma.moments.trees import TreeChunk, TreeMoments
-from syntagma.structures.arcs import Arcs, block_starts
+from syntagma.structures.arcs import Arcs, arc_cells, block_starts
 from syntagma.structures.base import IntArray
 from syntagma.training.loop import Progress
 from syntagma.training.storage import Arrays, finite_array
@@ -302,25 +303,30 @@ class LatentTree(Estimator):
     def messages(self, treebank: Treebank) -> tuple[FloatArray, FloatArray]:
         """Return the message of every word to its head, and the logarithm of its scale."""
         self._check_fitted()
-        operators = self.operators_
-        return tree_messages(
-            self._rows_of(treebank),
-            treebank.heads,
-            treebank.offsets,
-            self.vectors_,
-            operators.stop,
-            operators.arcs,
-            operators.joint,
-        )
+        rows = self._rows_of(treebank)
+        return tree_messages(rows, treebank.heads, treebank.offsets, self.vectors_, self.operators_)
 
     def predict(self, treebank: Treebank) -> Treebank:
         """Parse every sentence: the projective tree with the most arcs expected right."""
-        heads = np.empty(treebank.words, np.int32)
+        return treebank.replace(heads=self.decide(treebank)[0])
+
+    def decide(self, treebank: Treebank) -> tuple[IntArray, FloatArray]:
+        """Return the head of every word, and how probable it is under all projective trees."""
+        self._check_tags(treebank)
+        heads, probability = np.empty(treebank.words, np.int32), np.empty(treebank.words)
         for words, sums in self._sums(treebank):
             part = treebank.offsets[words[0] : words[1] + 1]
-            found = Arcs(np.maximum(sums.marginals, 0.0), part - part[0], True).argmax()
-            heads[part[0] : part[-1]] = found.outcome
-        return treebank.replace(heads=heads)
+            offsets = part - part[0]
+            shares = np.clip(sums.marginals, 0.0, 1.0)  # estimates can leave the range
+            found = Arcs(shares, offsets, True).argmax().outcome
+            heads[part[0] : part[-1]] = found
+            probability[part[0] : part[-1]] = shares[arc_cells(found, offsets)]
+        return heads, probability
+
+    def _check_tags(self, treebank: Treebank) -> None:
+        self._check_fitted()
+        if treebank.words and self.tags_ and not self._with_column(treebank).tags.known:
+            raise InputError(f"expected tags in the {self.tag_column_} column, found none")
 
     def log_partition(self, treebank: Treebank) -> TreeScores:
         """Sum over the projective trees of every sentence: log-probability of trees and words."""
@@ -347,8 +353,6 @@ class LatentTree(Estimator):
             yield (first, last), sums
 
     def _with_column(self, treebank: Treebank) -> Treebank:
-        from dataclasses import replace
-
         return replace(treebank, tag_column=self.tag_column_)
 
     def _rows_of(self, treebank: Treebank) -> IntArray:
@@ -357,17 +361,8 @@ class LatentTree(Estimator):
     def _scores(
         self, rows: IntArray, trees: IntArray, offsets: NDArray[np.int64], floor: bool = True
     ) -> tuple[FloatArray, FloatArray]:
-        logs = np.empty((len(offsets) - 1, len(trees)))
-        signs = np.empty_like(logs)
-        tree_probabilities(
-            rows,
-            np.ascontiguousarray(trees, np.int32),
-            offsets,
-            self.vectors_,
-            *self.operators_,
-            logs,
-            signs,
-        )
+        trees = np.ascontiguousarray(trees, np.int32)
+        logs, signs = score_trees(rows, trees, offsets, self.vectors_, self.operators_)
         return (np.maximum(logs, FLOOR) if floor else logs), signs
 
     def describe(self, top: int = 5) -> dict[str, Any]:

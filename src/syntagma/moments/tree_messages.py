@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit, prange
 
 from syntagma.moments.inverses import FloatArray
-from syntagma.moments.tree_operators import LEFT, RIGHT
+from syntagma.moments.tree_operators import LEFT, RIGHT, TreeOperators
 from syntagma.structures.base import IntArray, Offsets
 
 
@@ -136,8 +136,27 @@ def send_messages(
     return True
 
 
+def score_trees(
+    rows: IntArray,
+    trees: IntArray,
+    offsets: Offsets,
+    vectors: FloatArray,
+    operators: TreeOperators,
+) -> tuple[FloatArray, FloatArray]:
+    """Return log |p| and the sign of p of the words of every sentence under each of its trees.
+
+    ``trees[r]`` holds rank r of all sentences, -1 where there is none: its log is -inf and its
+    sign 0. ``vectors`` has the vector u of every word of the vocabulary, with G'u its emissions by
+    state. Several roots multiply.
+    """
+    logs = np.empty((len(offsets) - 1, len(trees)))
+    signs = np.empty_like(logs)
+    _score_batch(rows, trees, offsets, vectors, *operators, logs, signs)
+    return logs, signs
+
+
 @njit(cache=True, nogil=True, parallel=True)
-def tree_probabilities(
+def _score_batch(
     rows: IntArray,
     trees: IntArray,
     offsets: Offsets,
@@ -149,12 +168,6 @@ def tree_probabilities(
     logs: FloatArray,
     signs: FloatArray,
 ) -> None:
-    """Write log |p| and the sign of p of the words of every sentence under each of its trees.
-
-    ``vectors`` has the vector u of every word of the vocabulary, with G'u its emissions by state.
-    ``trees[r]`` holds rank r of all sentences, -1 where there is none: its log is -inf and its
-    sign 0. Several roots multiply.
-    """
     k = len(stop)
     for s in prange(len(offsets) - 1):
         first, last = offsets[s], offsets[s + 1]
@@ -185,11 +198,10 @@ def tree_messages(
     heads: IntArray,
     offsets: Offsets,
     vectors: FloatArray,
-    stop: FloatArray,
-    arcs: FloatArray,
-    joint: FloatArray,
+    operators: TreeOperators,
 ) -> tuple[FloatArray, FloatArray]:
     """Return every word's message and its scale, NaN in sentences that are no trees."""
+    _, stop, arcs, joint = operators
     messages, scales = np.empty((len(rows), len(stop))), np.empty(len(rows))
     _all_messages(rows, heads, offsets, vectors, stop, arcs, joint, messages, scales)
     return messages, scales

@@ -219,7 +219,7 @@ class LatentTree(Estimator):
         return np.vstack([unknown, vectors])[:, : self.dim]
 
     def _fit_moments(self, chunk: TreeChunk, embedding: FloatArray, jobs: int | None) -> None:
-        moments = gather(TreeMoments.of(embedding), _chunks(chunk), jobs).whitened()
+        moments = gather(TreeMoments.of(embedding), chunks_of(chunk), jobs).whitened()
         solve = solve_matched if self.moments == "matched" else solve_paper
         ridge = self.ridge / np.sqrt(max(moments.triple_count, 1.0))
         operators, inverses = solve(moments, ridge=ridge)
@@ -457,7 +457,7 @@ def _rows(ids: IntArray, names: list[str], words: list[str]) -> IntArray:
     return rows[ids] if len(rows) else np.zeros(0, np.int32)
 
 
-def _chunks(chunk: TreeChunk) -> Iterator[TreeChunk]:
+def chunks_of(chunk: TreeChunk) -> Iterator[TreeChunk]:
     """Cut trees into chunks of about so many words."""
     for first, last in portions(chunk.offsets, CHUNK):
         words = slice(chunk.offsets[first], chunk.offsets[last])

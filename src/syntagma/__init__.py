@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from syntagma.errors import InputError, ModelFileError, OutputError, SyntagmaError
     from syntagma.evaluation import evaluate
     from syntagma.models import load
+    from syntagma.models.hmm import HMM
     from syntagma.models.jackknife import jackknife
     from syntagma.models.parser import DependencyParser
     from syntagma.models.tagger import Tagger
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from syntagma.structures.siblings import SiblingArcs
 
 __all__ = [
+    "HMM",
     "Arborescences",
     "Arcs",
     "Chain",
@@ -75,6 +77,7 @@ _HOMES = {
     "evaluate": "evaluation",
     "load": "models",
     "jackknife": "models.jackknife",
+    "HMM": "models.hmm",
     "DependencyParser": "models.parser",
     "Tagger": "models.tagger",
     "Arborescences": "structures.arborescences",

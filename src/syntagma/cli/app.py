@@ -17,8 +17,10 @@ from syntagma.cli import (
     parse,
     render,
     reproduce,
+    score,
     tag,
     train,
+    train_hmm,
     train_mst,
     train_tagger,
 )
@@ -37,13 +39,14 @@ for command in (
     demo.demo,
     tag.tag,
     parse.parse,
+    score.score,
     evaluate.evaluate,
     inspect.inspect,
     render.render,
     reproduce.reproduce,
 ):
     app.command(command.__name__, help=help_text(command))(command)
-for training in (train_tagger.tagger, train_mst.mst):
+for training in (train_tagger.tagger, train_mst.mst, train_hmm.hmm):
     train.app.command(training.__name__, help=help_text(training))(training)
 app.add_typer(train.app, name="train")
 

@@ -277,7 +277,8 @@ class HMM(Estimator):
     # ---- applying -----------------------------------------------------------------------------
     def log_likelihood(self, sequences: Any) -> LogLikelihood:
         """Return the log-probability of each sequence, and flags where it was not positive."""
-        return LogLikelihood(*self.operators_.log_probability(*self._taken(sequences)))
+        symbols, offsets = self._taken(sequences)
+        return LogLikelihood(*self.operators_.log_probability(symbols, offsets))
 
     def score(self, sequences: Any) -> float:
         """Return the mean log-likelihood of a symbol."""
@@ -291,7 +292,8 @@ class HMM(Estimator):
         Of a model learnt by EM these are probabilities of states; of a spectral one they are
         coordinates of the same belief in the basis of its operators.
         """
-        return self.operators_.beliefs(*self._taken(sequences))
+        symbols, offsets = self._taken(sequences)
+        return self.operators_.beliefs(symbols, offsets)
 
     def next_symbol(self, sequences: Any) -> NextSymbol:
         """Return the probability of every symbol to follow each sequence."""

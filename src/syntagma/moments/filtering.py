@@ -72,7 +72,7 @@ def follow(
     size = len(start)
     for s in prange(len(offsets) - 1):
         now, then = start.copy(), np.empty(size)
-        total = 0.0
+        total, product = 0.0, 1.0
         flagged = False
         for t in range(offsets[s], offsets[s + 1]):
             step = steps[symbols[t]]
@@ -86,12 +86,17 @@ def follow(
             if not 0.0 < top < np.inf:
                 # nothing is left: go on from the start, as after a full stop
                 flagged = True
-                total += np.log(FLOOR)
+                product *= FLOOR
                 then[:] = start
                 top = 1.0
+            scale = 1.0 / top
             for i in range(size):
-                now[i] = then[i] / top
-            total += np.log(top)
+                now[i] = then[i] * scale
+            # one logarithm for many symbols: they are slow
+            product *= top
+            if not 1e-150 < product < 1e150:
+                total += np.log(product)
+                product = 1.0
             if len(states):
                 states[t] = now
         mass, room = 0.0, 0.0
@@ -100,7 +105,7 @@ def follow(
             room += abs(end[i] * now[i])
         if not mass > FLOOR * room:
             flagged = True
-        logs[s] = total + np.log(max(abs(mass), FLOOR * room, 1e-300))
+        logs[s] = total + np.log(product) + np.log(max(abs(mass), FLOOR * room, 1e-300))
         flags[s] = flagged
 
 

@@ -7,7 +7,8 @@ positions: with G = left' O, T and O transposed as columns, A(x) = G T diag(O_x)
 Hsu, Kakade and Zhang (2009) estimate every A(x) from the windows around x; Foster, Rodu and Ungar
 (2012) estimate only A on the k directions of an embedding of x, which pools rare symbols.
 Symbols are embedded by the singular vectors of the bigram matrix, each row and column divided by
-the root of its symbol's frequency: counts of rare and frequent symbols are then equally noisy.
+the root of its symbol's frequency (plus a little): counts of rare and frequent symbols are then
+equally noisy.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ FloatArray = NDArray[np.float64]
 
 DENSE = 500  # symbols up to which all singular values are found
 SPARE = 5  # singular values found beyond those used
+RARE = 30.0  # sightings added to each symbol: two rare neighbours are not to look like a state
 METHODS = ("foster", "hsu")
 
 
@@ -54,6 +56,21 @@ class Observable(NamedTuple):
             return self.tensor
         return np.tensordot(self.weights, self.tensor, 1)
 
+    def balanced(self) -> Observable:
+        """Make the probabilities of all sequences of a length add up to one.
+
+        The end of exact operators is the left eigenvector of their sum, of eigenvalue one; that of
+        estimated ones nearly is, and their mass would shrink or grow with every symbol.
+        """
+        many = np.ones(len(self.tensor)) if self.weights is None else self.weights.sum(0)
+        values, vectors = np.linalg.eig(np.tensordot(many, self.tensor, 1).T)
+        near = int(np.argmin(np.abs(values - 1.0)))
+        value, end = float(values[near].real), vectors[:, near].real
+        mass = float(end @ self.start)
+        if value <= 0.0 or abs(mass) <= 1e-10 * float(np.abs(end) @ np.abs(self.start)):
+            return self
+        return self._replace(end=end / mass, tensor=self.tensor / value)
+
     def smoothed(self, moments: Moments, count: float) -> Observable:
         """Add so many sightings of each symbol in which it said nothing of the state."""
         seen = moments.middles() * moments.windows
@@ -66,8 +83,8 @@ class Observable(NamedTuple):
         said = share.reshape(column)
         table = (1.0 - said) * table + (said * moments.unigrams.reshape(column)) * table.sum(0)
         if self.weights is None:
-            return self._replace(tensor=table)
-        return self._replace(weights=table)
+            return self._replace(tensor=table).balanced()
+        return self._replace(weights=table).balanced()
 
 
 def embed(moments: Moments, states: int) -> Embedding:
@@ -77,7 +94,7 @@ def embed(moments: Moments, states: int) -> Embedding:
             f"{states} states need at least as many different symbols, found {moments.symbols}: "
             "ask for fewer states"
         )
-    scale = _scale(moments)
+    scale = 1.0 / np.sqrt(_metric(moments))
     left, values, right = _singular(moments, scale, states)
     kept = slice(0, states)
     return Embedding(scale[:, None] * left[:, kept], scale[:, None] * right[:, kept], values)
@@ -92,9 +109,8 @@ def embed_by(moments: Moments, rows: FloatArray, states: int) -> Embedding:
         )
     if not np.isfinite(rows).all():
         raise InputError("embedding: expected finite numbers, found NaN or infinity")
-    scale = _scale(moments)
-    root = np.sqrt(moments.unigrams)
-    basis, values, _ = np.linalg.svd(root[:, None] * rows, full_matrices=False)
+    scale = 1.0 / np.sqrt(_metric(moments))
+    basis, values, _ = np.linalg.svd(rows / scale[:, None], full_matrices=False)
     supported = int((values > 1e-10 * values[:1].max(initial=0.0)).sum())
     if supported < states:
         raise InputError(f"embedding: expected {states} directions, found {supported}")
@@ -116,14 +132,14 @@ def hsu(moments: Moments, embedding: Embedding, ridge: float = 0.0) -> Observabl
 def foster(moments: Moments, embedding: Embedding, ridge: float = 0.0) -> Observable:
     """Estimate the operator of every direction of the embedding; symbols combine them.
 
-    In the metric of the symbols' frequencies f the embedding is orthonormal, so that ``f(x) y(x)``
-    are the weights of symbol x.
+    In the metric f of `_metric` the embedding is orthonormal, so that ``f(x) y(x)`` are the weights
+    of symbol x.
     """
     left = embedding.left
     inverse = _inverse_pairs(moments, embedding, ridge)
     windows = moments.project(left, embedding.right)
     tensor = np.tensordot(left.T, windows, 1) @ inverse
-    weights = left * moments.unigrams[:, None]
+    weights = left * _metric(moments)[:, None]
     return Observable(*_ends(moments, embedding, inverse), tensor, weights)
 
 
@@ -131,19 +147,18 @@ def supported(moments: Moments, singular_values: FloatArray) -> int:
     """Tell how many directions stand out of what chance alone would give the bigram matrix.
 
     The noise of such a matrix has singular values of up to 2 sqrt(symbols / pairs), give or take a
-    share of symbols^(-2/3).
+    share of symbols^(-2/3); symbols that `RARE` outweighs count in part.
     """
     pairs = moments.windows * (1.0 + float(moments.last_weights.sum()))
-    used = int((moments.unigrams > 0).sum())
+    used = float((moments.unigrams / _metric(moments)).sum())
     edge = 2.0 * np.sqrt(used / pairs) * (1.0 + used ** (-2 / 3))
     return int((singular_values > edge).sum())
 
 
-def _scale(moments: Moments) -> FloatArray:
-    """One over the root of each symbol's frequency."""
-    scale = np.zeros(moments.symbols)
-    np.divide(1.0, np.sqrt(moments.unigrams), out=scale, where=moments.unigrams > 0)
-    return scale
+def _metric(moments: Moments) -> FloatArray:
+    """Frequency of each symbol, as if each had been seen `RARE` times more."""
+    metric: FloatArray = moments.unigrams + RARE / moments.windows
+    return metric
 
 
 def _singular(

@@ -23,8 +23,8 @@ CHUNK = 1_000_000  # symbols counted at a time
 SAMPLE = 200_000  # symbols that choices are made on
 TRIED = 20_000  # symbols that tell tries of the recovery apart
 CELLS = 20_000_000  # predictions whose negative mass is looked at
-SMOOTHINGS = (0.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
-PENALTY = 20.0  # nats that a probability that is not positive costs when smoothing is chosen
+SMOOTHINGS = (0.0, 10.0, 30.0, 100.0, 200.0, 400.0, 1e3, 3e3, 1e4)
+PENALTY = 60.0  # nats that a probability that is not positive costs when smoothing is chosen
 
 
 class Solution(NamedTuple):

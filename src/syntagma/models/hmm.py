@@ -33,6 +33,7 @@ Int64 = NDArray[np.int64]
 Int32 = NDArray[np.int32]
 
 LEARNERS = ("spectral", "em", "spectral+em")
+PREVIEW = 5  # iterations of EM that show which states are a good start
 PORTION = 500_000  # words whose states are looked for at a time
 
 
@@ -227,6 +228,7 @@ class HMM(Estimator):
             smoothing=self.smoothing,
             rows=None if embedding is None else _rows(embedding, self.symbols_),
             seed=self.seed,
+            preview=0 if self.learner == "spectral" else PREVIEW,
         )
         if self.learner == "spectral":
             self.observable_ = found.observable

@@ -14,6 +14,7 @@ from syntagma.moments.passes import gather
 from syntagma.moments.recovery import HiddenMarkov, recover
 from syntagma.moments.trigrams import Moments
 from syntagma.moments.windows import Chunk, Windows
+from syntagma.training.baum_welch import expect
 
 FloatArray = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -56,6 +57,7 @@ def solve(
     smoothing: float | None = None,
     rows: FloatArray | None = None,
     seed: int = 0,
+    preview: int = 0,
 ) -> Solution:
     """Estimate operators from moments; the sequences only decide between alternatives.
 
@@ -68,6 +70,8 @@ def solve(
         likeliest, where a probability that is not positive costs `PENALTY` nats.
     rows
         An embedding of the symbols; by default it is made of the bigrams.
+    preview
+        Iterations of EM, on a small sample, before tries to find the states are compared.
     """
     embedding = embed(moments, states) if rows is None else embed_by(moments, rows, states)
     estimate = (foster if method == "foster" else hsu)(moments, embedding, ridge)
@@ -78,7 +82,7 @@ def solve(
     return Solution(
         observable,
         operators_of(observable),
-        _states(estimate, embedding, evenly_spaced(symbols, offsets, TRIED), seed),
+        _states(estimate, embedding, evenly_spaced(symbols, offsets, TRIED), seed, preview),
         embedding.singular_values,
         smoothing,
         _negative(operators_of(observable), sample),
@@ -118,14 +122,18 @@ def _worth(observable: Observable, sample: Chunk) -> float:
     return float(logs.sum()) - PENALTY * float(flags.sum())
 
 
-def _states(observable: Observable, embedding: Embedding, sample: Chunk, seed: int) -> HiddenMarkov:
-    """Find the states of operators; among several tries those that make the sample likeliest."""
-    return recover(
-        operators_of(observable),
-        embedding.left,
-        lambda hidden: float(hidden.operators().log_probability(*sample)[0].sum()),
-        np.random.default_rng(seed),
-    )
+def _states(
+    observable: Observable, embedding: Embedding, sample: Chunk, seed: int, preview: int
+) -> HiddenMarkov:
+    """Find the states of operators: of several tries those likeliest, some iterations of EM on."""
+
+    def promise(hidden: HiddenMarkov) -> float:
+        for _ in range(preview):
+            hidden = expect(hidden, *sample).parameters()
+        return expect(hidden, *sample).log_likelihood
+
+    rng = np.random.default_rng(seed)
+    return recover(operators_of(observable), embedding.left, promise, rng)
 
 
 def _negative(operators: Operators, sample: Chunk) -> float:

@@ -159,7 +159,7 @@ def test_states_come_out_of_exact_operators(seed, states):
     def likelihood(hidden):
         return hidden.operators().log_probability(sequences.ravel(), offsets)[0].sum()
 
-    found = recover(operators_of(hsu(moments, embedding)), embedding.left, likelihood, rng)
+    found = recover(hsu(moments, embedding), embedding.left, likelihood, rng)
     assert likelihood(found) == pytest.approx(likelihood(model), abs=1e-4)
     order = [int(np.abs(found.emissions - row).sum(1).argmin()) for row in model.emissions]
     assert sorted(order) == list(range(states))

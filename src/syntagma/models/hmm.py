@@ -369,7 +369,7 @@ class HMM(Estimator):
             "log_likelihoods": self.log_likelihoods_,
         }
         if self.observable_ is not None:
-            given = self.observable_._asdict().items()
+            given = self.observable_._replace(constant=None)._asdict().items()
             arrays |= {f"observable.{name}": part for name, part in given if part is not None}
         return {"symbols": self.symbols_}, arrays
 

@@ -42,13 +42,15 @@ class Observable(NamedTuple):
     """Operators of a hidden Markov model, whole or as combinations of a few.
 
     ``tensor`` holds one matrix for each symbol, or, with ``weights`` (symbols, matrices), matrices
-    that each symbol weighs and adds up.
+    that each symbol weighs and adds up. ``constant`` are the coordinates of what is the same for
+    all symbols.
     """
 
     start: FloatArray
     end: FloatArray
     tensor: FloatArray
     weights: FloatArray | None = None
+    constant: FloatArray | None = None
 
     def steps(self) -> FloatArray:
         """Return the matrix of each symbol: (symbols, k, k)."""
@@ -56,16 +58,25 @@ class Observable(NamedTuple):
             return self.tensor
         return np.tensordot(self.weights, self.tensor, 1)
 
+    def whole(self) -> FloatArray:
+        """Add up the matrices of all symbols."""
+        many = np.ones(len(self.tensor)) if self.weights is None else self.weights.sum(0)
+        total: FloatArray = np.tensordot(many, self.tensor, 1)
+        return total
+
     def balanced(self) -> Observable:
         """Make the probabilities of all sequences of a length add up to one.
 
         The end of exact operators is the left eigenvector of their sum, of eigenvalue one; that of
-        estimated ones nearly is, and their mass would shrink or grow with every symbol.
+        estimated ones nearly is, and their mass would shrink or grow with every symbol. Among noise
+        the eigenvector is known by its direction, which is that of the constant.
         """
-        many = np.ones(len(self.tensor)) if self.weights is None else self.weights.sum(0)
-        values, vectors = np.linalg.eig(np.tensordot(many, self.tensor, 1).T)
-        near = int(np.argmin(np.abs(values - 1.0)))
-        value, end = float(values[near].real), vectors[:, near].real
+        if self.constant is None:
+            return self
+        values, vectors = np.linalg.eig(self.whole().T)
+        alike = np.where(values.imag == 0.0, np.abs(self.constant @ vectors), -1.0)
+        chosen = int(np.argmax(alike))
+        value, end = float(values[chosen].real), vectors[:, chosen].real
         mass = float(end @ self.start)
         if value <= 0.0 or abs(mass) <= 1e-10 * float(np.abs(end) @ np.abs(self.start)):
             return self
@@ -126,7 +137,8 @@ def hsu(moments: Moments, embedding: Embedding, ridge: float = 0.0) -> Observabl
     """Estimate the operator of every symbol from the windows around it."""
     inverse = _inverse_pairs(moments, embedding, ridge)
     tensor = moments.project(embedding.left, embedding.right) @ inverse
-    return Observable(*_ends(moments, embedding, inverse), tensor)
+    constant = moments.unigrams @ embedding.left
+    return Observable(*_ends(moments, embedding, inverse), tensor, constant=constant)
 
 
 def foster(moments: Moments, embedding: Embedding, ridge: float = 0.0) -> Observable:
@@ -140,7 +152,8 @@ def foster(moments: Moments, embedding: Embedding, ridge: float = 0.0) -> Observ
     windows = moments.project(left, embedding.right)
     tensor = np.tensordot(left.T, windows, 1) @ inverse
     weights = left * _metric(moments)[:, None]
-    return Observable(*_ends(moments, embedding, inverse), tensor, weights)
+    constant = moments.unigrams @ embedding.left
+    return Observable(*_ends(moments, embedding, inverse), tensor, weights, constant)
 
 
 def supported(moments: Moments, singular_values: FloatArray) -> int:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from syntagma.errors import InputError
 from syntagma.moments.filtering import Operators
+from syntagma.moments.observable import Observable
 
 FloatArray = NDArray[np.float64]
 
@@ -36,7 +37,7 @@ class HiddenMarkov(NamedTuple):
 
 
 def recover(
-    operators: Operators,
+    observable: Observable,
     directions: FloatArray,
     likelihood: Callable[[HiddenMarkov], float],
     rng: np.random.Generator,
@@ -50,13 +51,15 @@ def recover(
     likelihood
         What tells the tries apart.
     """
-    whole = operators.steps.sum(0)
-    shared = operators.steps @ np.linalg.pinv(whole)
+    whole = observable.whole()
+    shared = observable.tensor @ np.linalg.pinv(whole)
     best, best_value = None, -np.inf
     for _ in range(TRIES):
         mixture = directions @ rng.standard_normal(directions.shape[1])
+        if observable.weights is not None:
+            mixture = mixture @ observable.weights
         _, vectors = np.linalg.eig(np.tensordot(mixture, shared, 1))
-        found = _parameters(operators, whole, shared, np.ascontiguousarray(_real(vectors)))
+        found = _parameters(observable, whole, shared, np.ascontiguousarray(_real(vectors)))
         if found is None:
             continue
         value = likelihood(found)
@@ -79,9 +82,9 @@ def _real(vectors: NDArray[np.complexfloating] | FloatArray) -> FloatArray:
 
 
 def _parameters(
-    operators: Operators, whole: FloatArray, shared: FloatArray, vectors: FloatArray
+    observable: Observable, whole: FloatArray, shared: FloatArray, vectors: FloatArray
 ) -> HiddenMarkov | None:
-    mass = operators.end @ vectors
+    mass = observable.end @ vectors
     if not (np.abs(mass) > 1e-10 * np.abs(vectors).sum(0)).all():
         return None
     vectors = vectors / mass
@@ -89,9 +92,11 @@ def _parameters(
         back = np.linalg.inv(vectors)
     except np.linalg.LinAlgError:
         return None
-    emissions = np.einsum("ia,xab,bi->ix", back, shared, vectors, optimize=True)
+    emissions = np.einsum("ia,xai->ix", back, shared @ vectors)
+    if observable.weights is not None:
+        emissions = emissions @ observable.weights.T
     transitions = (back @ whole @ vectors).T
-    initial = back @ whole @ operators.start
+    initial = back @ whole @ observable.start
     found = HiddenMarkov(*(proper(part) for part in (initial, transitions, emissions)))
     return found if all(np.isfinite(part).all() for part in found) else None
 

@@ -25,6 +25,7 @@ SAMPLE = 200_000  # symbols that choices are made on
 TRIED = 20_000  # symbols that tell tries of the recovery apart
 CELLS = 20_000_000  # predictions whose negative mass is looked at
 SMOOTHINGS = (0.0, 10.0, 30.0, 100.0, 200.0, 400.0, 1e3, 3e3, 1e4)
+MOST_FLAGGED = 0.01  # share of sequences that may do so, if there is a choice
 PENALTY = 60.0  # nats that a probability that is not positive costs when smoothing is chosen
 
 
@@ -67,7 +68,7 @@ def solve(
         "foster" or "hsu": see `syntagma.moments.observable`.
     smoothing
         See `Observable.smoothed`; None chooses among `SMOOTHINGS` what makes the sequences
-        likeliest, where a probability that is not positive costs `PENALTY` nats.
+        likeliest, where one that is not positive counts as by frequencies, less `PENALTY` nats.
     rows
         An embedding of the symbols; by default it is made of the bigrams.
     preview
@@ -77,7 +78,9 @@ def solve(
     estimate = (foster if method == "foster" else hsu)(moments, embedding, ridge)
     sample = evenly_spaced(symbols, offsets, SAMPLE)
     if smoothing is None:
-        smoothing = max(SMOOTHINGS, key=lambda s: _worth(estimate.smoothed(moments, s), sample))
+        smoothing = max(
+            SMOOTHINGS, key=lambda s: _worth(estimate.smoothed(moments, s), moments, sample)
+        )
     observable = estimate.smoothed(moments, smoothing)
     return Solution(
         observable,
@@ -117,9 +120,16 @@ def _chunks(symbols: Int32, offsets: Int64, most: int) -> Iterator[Chunk]:
         first = last
 
 
-def _worth(observable: Observable, sample: Chunk) -> float:
+def _worth(observable: Observable, moments: Moments, sample: Chunk) -> tuple[float, float]:
+    """Log-likelihood of a sample; where there is none, that by frequencies less `PENALTY`.
+
+    Where many probabilities are negative the others are too large: few of them go before all.
+    """
     logs, flags = operators_of(observable).log_probability(*sample)
-    return float(logs.sum()) - PENALTY * float(flags.sum())
+    words = np.log(moments.unigrams)[sample.symbols]
+    sequences = np.repeat(np.arange(len(logs)), np.diff(sample.offsets))
+    instead = np.bincount(sequences, words, minlength=len(logs)) - PENALTY
+    return min(0.0, MOST_FLAGGED - float(flags.mean())), float(np.where(flags, instead, logs).sum())
 
 
 def _states(
@@ -133,7 +143,7 @@ def _states(
         return expect(hidden, *sample).log_likelihood
 
     rng = np.random.default_rng(seed)
-    return recover(operators_of(observable), embedding.left, promise, rng)
+    return recover(observable, embedding.left, promise, rng)
 
 
 def _negative(operators: Operators, sample: Chunk) -> float:

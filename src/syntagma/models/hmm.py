@@ -313,7 +313,7 @@ class HMM(Estimator):
         return NextSymbol(even, list(self.symbols_), share)
 
     def predict(self, sequences: Any) -> Any:
-        """Find the likeliest states: the treebank with tags S1, S2, ..., or an array for each."""
+        """Find the likeliest state of each symbol: a treebank tagged S1, S2, ..., or arrays."""
         symbols, offsets = self._taken(sequences)
         states = self._likeliest(symbols, offsets)
         if isinstance(sequences, Treebank):
@@ -322,7 +322,7 @@ class HMM(Estimator):
         return np.split(states, offsets[1:-1])
 
     def _likeliest(self, symbols: Int32, offsets: Int64) -> Int32:
-        """Viterbi, some sequences at a time to bound the memory."""
+        """Find the likeliest state of each symbol, some sequences at a time to bound the memory."""
         emissions, transitions = np.log(self.emissions_.T), np.log(self.transitions_)
         first = np.log(self.initial_)
         states = np.empty(len(symbols), np.int32)
@@ -332,7 +332,7 @@ class HMM(Estimator):
             own = offsets[a : b + 1] - offsets[a]
             scores = emissions[symbols[words]]
             scores[own[:-1][np.diff(own) > 0]] += first
-            states[words] = Chain(scores, transitions, own).argmax().outcome
+            states[words] = Chain(scores, transitions, own).marginals().parts[0].argmax(1)
         return states
 
     def _taken(self, sequences: Any) -> tuple[Int32, Int64]:

@@ -21,7 +21,7 @@ from syntagma.moments.recovery import HiddenMarkov
 from syntagma.training.baum_welch import expect
 
 STATES, SYMBOLS, SEQUENCES, HELD_OUT, LENGTH = 5, 50, 50_000, 20_000, 10
-SEEDS = range(6)
+SEEDS = range(100, 110)  # no choice in the library was made on these models
 PEER_SEEDS, PEER_ITERATIONS, COMMON_ITERATIONS = 3, 50, 10
 
 
@@ -39,13 +39,16 @@ def run() -> Iterator[dict[str, Any]]:
             "models": len(mine),
             "largest_gap": max(line["gap"] for line in mine),
             "mean_gap": round(float(np.mean([line["gap"] for line in mine])), 4),
+            "mean_flagged_percent": round(
+                float(np.mean([line["flagged_percent"] for line in mine])), 3
+            ),
             "largest_flagged_percent": max(line["flagged_percent"] for line in mine),
             "median_seconds": round(float(np.median([line["seconds"] for line in mine])), 3),
         }
     if find_spec("hmmlearn") is None:
         yield {"benchmark": "hmm", "system": "hmmlearn", "skipped": "not installed"}
         return
-    for seed in range(PEER_SEEDS):
+    for seed in SEEDS[:PEER_SEEDS]:
         spectral = next(line for line in lines if line["seed"] == seed)
         yield _until_as_good(seed, spectral)
     yield _from_a_common_start()
@@ -124,13 +127,13 @@ def _until_as_good(seed: int, spectral: dict[str, Any]) -> dict[str, Any]:
         "iterations": done,
         "seconds": round(seconds, 2),
         "syntagma_seconds": spectral["seconds"],
-        "times_faster": round(seconds / spectral["seconds"], 1),
+        "times_faster_at_least": round(seconds / spectral["seconds"], 1),
     }
 
 
 def _from_a_common_start() -> dict[str, Any]:
     """Run the same iterations of EM from the same parameters in both."""
-    drawn = _drawn(0)
+    drawn = _drawn(SEEDS[0])
     train = drawn.symbols[:SEQUENCES]
     symbols, offsets = train.ravel(), np.arange(SEQUENCES + 1) * LENGTH
     first = HMM(STATES, learner="em", iterations=0).fit(train)

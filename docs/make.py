@@ -51,6 +51,13 @@ def parser() -> dict[str, str]:
     }
 
 
+def hmm() -> dict[str, str]:
+    """Draw the states found behind the tags of generated English."""
+    corpus = sy.english(2000, seed=1).treebank
+    model = sy.HMM(states=6, learner="spectral+em", column="upos", iterations=50).fit(corpus)
+    return {"hmm.svg": model_svg("hmm", model.describe())}
+
+
 def _doubtful(treebank: sy.Treebank, confidence: NDArray[np.float64]) -> tuple[int, slice]:
     """Find the sentence of middling length with the least certain word; return its words too."""
     doubt = [
@@ -64,7 +71,7 @@ def _doubtful(treebank: sy.Treebank, confidence: NDArray[np.float64]) -> tuple[i
 def main() -> None:
     """Write every picture."""
     PICTURES.mkdir(exist_ok=True)
-    for name, svg in (tagger() | parser()).items():
+    for name, svg in (tagger() | parser() | hmm()).items():
         (PICTURES / name).write_text(svg, encoding="utf-8")
         print(PICTURES / name)
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from syntagma.errors import InputError, ModelFileError, OutputError, SyntagmaError
     from syntagma.evaluation import evaluate
     from syntagma.models import load
+    from syntagma.models.hmm import HMM
     from syntagma.models.jackknife import jackknife
     from syntagma.models.latent_tree import LatentTree
     from syntagma.models.parser import DependencyParser
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from syntagma.structures.siblings import SiblingArcs
 
 __all__ = [
+    "HMM",
     "Arborescences",
     "Arcs",
     "Chain",
@@ -80,6 +82,7 @@ _HOMES = {
     "load": "models",
     "jackknife": "models.jackknife",
     "LatentTree": "models.latent_tree",
+    "HMM": "models.hmm",
     "DependencyParser": "models.parser",
     "Reranker": "models.reranker",
     "Tagger": "models.tagger",

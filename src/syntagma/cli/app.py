@@ -17,8 +17,10 @@ from syntagma.cli import (
     parse,
     render,
     reproduce,
+    score,
     tag,
     train,
+    train_hmm,
     train_latent_tree,
     train_mst,
     train_reranker,
@@ -39,6 +41,7 @@ for command in (
     demo.demo,
     tag.tag,
     parse.parse,
+    score.score,
     evaluate.evaluate,
     inspect.inspect,
     render.render,
@@ -48,6 +51,7 @@ for command in (
 for training in (
     train_tagger.tagger,
     train_mst.mst,
+    train_hmm.hmm,
     train_latent_tree.latent_tree,
     train_reranker.reranker,
 ):

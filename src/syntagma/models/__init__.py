@@ -17,6 +17,7 @@ KINDS = {
     "mst": "syntagma.models.parser:DependencyParser",
     "latent-tree": "syntagma.models.latent_tree:LatentTree",
     "reranker": "syntagma.models.reranker:Reranker",
+    "hmm": "syntagma.models.hmm:HMM",
 }
 
 

@@ -140,7 +140,44 @@ def _cell(x: float, y: float, strength: float, said: str) -> str:
     )
 
 
+def draw_hmm(description: Mapping[str, Any]) -> Picture:
+    """Draw which state follows which, where sequences begin, and the symbols of each state."""
+    labels: Sequence[str] = description["labels"]
+    names = [shorten(label, 12) for label in labels]
+    left, top = 34.0 + max(text_width(name, SMALL) for name in ["start", *names]), TOP + 26
+    aside = left + CELL * len(names) + 28
+    told = [_evidence(description["strongest"].get(label, ()), 6) for label in labels]
+    rows = [("start", description["initial"], "")]
+    rows += zip(names, description["transitions"], told, strict=True)
+    body = [
+        '<text class="axis" x="8" y="42">rows: the state before, columns: the state; '
+        "the darker, the likelier</text>",
+        f'<text class="axis" x="{number(aside)}" y="{number(top - 8)}">'
+        "likeliest symbols of the state</text>",
+        *_names(names, left, top),
+    ]
+    for i, (name, row, symbols) in enumerate(rows):
+        y = top + i * ROW
+        body.append(
+            f'<text class="e" x="{number(left - 8)}" y="{number(y + 17)}">{safe(name)}</text>'
+            f'<text class="axis" x="{number(aside)}" y="{number(y + 17)}">{safe(symbols)}</text>'
+        )
+        body += [
+            _cell(left + j * CELL, y, p, f"{name} then {names[j]}: {p:.3f}")
+            for j, p in enumerate(row)
+        ]
+    width = aside + max((text_width(text, SMALL) for text in told), default=0.0) + 16
+    return frame(
+        body,
+        top + ROW * len(rows) + 16,
+        "What the hidden Markov model has learnt",
+        "; ".join(f"{label}: {text}" for label, text in zip(labels, told, strict=True)),
+        max(width, 560.0),
+    )
+
+
 _DRAWINGS: dict[str, Callable[[Mapping[str, Any]], Picture]] = {
     "tagger": draw_tagger,
     "mst": draw_mst,
+    "hmm": draw_hmm,
 }

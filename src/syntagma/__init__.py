@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from syntagma.errors import InputError, ModelFileError, OutputError, SyntagmaError
     from syntagma.evaluation import evaluate
     from syntagma.models import load
+    from syntagma.models.eigenwords import Eigenwords
     from syntagma.models.jackknife import jackknife
     from syntagma.models.parser import DependencyParser
     from syntagma.models.tagger import Tagger
@@ -36,6 +37,7 @@ __all__ = [
     "Chain",
     "Column",
     "DependencyParser",
+    "Eigenwords",
     "InputError",
     "ModelFileError",
     "OutputError",
@@ -74,6 +76,7 @@ _HOMES = {
     "SyntagmaError": "errors",
     "evaluate": "evaluation",
     "load": "models",
+    "Eigenwords": "models.eigenwords",
     "jackknife": "models.jackknife",
     "DependencyParser": "models.parser",
     "Tagger": "models.tagger",

@@ -12,6 +12,7 @@ from syntagma.cli.common import Json, emit, figures
 # left to --json and --picture
 LONG = (
     *("learning_curve", "costs", "transitions", "strongest", "arcs", "root"),
+    *("map", "changes", "singular_values"),
     *("arc_templates", "sibling_templates", "label_templates"),
 )
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 KINDS = {
     "tagger": "syntagma.models.tagger:Tagger",
     "mst": "syntagma.models.parser:DependencyParser",
+    "eigenwords": "syntagma.models.eigenwords:Eigenwords",
 }
 
 

@@ -116,9 +116,10 @@ def _write(
     look_up = number.__getitem__
     waiting, total = array("i", [BOUNDARY]), 0
     for sentence in sentences:
+        if not sentence:
+            continue
         waiting.extend(map(look_up, sentence))
-        if waiting[-1] != BOUNDARY:
-            waiting.append(BOUNDARY)
+        waiting.append(BOUNDARY)
         if len(waiting) > PIECE:
             total += _flush(waiting, file)
             waiting = array("i")

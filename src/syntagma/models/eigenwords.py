@@ -36,7 +36,7 @@ METHODS = ("lr-mvl", "cca", "cca2", "bigram")
 CLASSES = (64, 256, 1024)
 UNKNOWN_WORD = "<unk>"  # the name of the unknown word's row in a text file
 SMALLEST = 1e-7  # a direction this much weaker than the strongest is rounding
-MAPPED, GROUPS = 160, 8  # words in the picture, and their colours
+MAPPED, GROUPS = 160, 6  # words in the picture, and their colours
 
 
 class Eigenwords(Estimator):
@@ -223,7 +223,7 @@ class Eigenwords(Estimator):
             raise InputError(
                 f"the text supports {supported} dimensions, not {self.dim}: lower dim or give more"
             )
-        rows = methods.bounded(spectrum)
+        rows = methods.vectors_of(spectrum, tokens.frequencies())
         words, counts, unknown = tokens.vocabulary
         if not unknown:  # none was cut off: the rarest words stand for those never seen
             rows[UNKNOWN] = _unit(rows[FIRST:][counts == counts.min()].mean(0))
@@ -245,6 +245,7 @@ class Eigenwords(Estimator):
     # ---- applying -----------------------------------------------------------------------------
     def transform(self, words: Treebank | Sequence[str]) -> FloatArray:
         """Return the vector of every word of a treebank, or of some words: (words, dim)."""
+        self._check_fitted()
         ids, names = _column(words)
         rows = np.concatenate([self.vectors_, self.unknown_[None]]).astype(np.float64)
         out: FloatArray = rows[self._places(names)][ids]

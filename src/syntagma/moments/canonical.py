@@ -16,7 +16,9 @@ from syntagma.moments.sparse import Singular, strongest
 
 FloatArray = NDArray[np.float64]
 
-RIDGE = 1e-9  # of the mean variance, added to each variance: views may be dependent
+# of the mean variance, added to each variance: views may be dependent, and sums in single
+# precision leave noise in directions that they do not reach
+RIDGE = 1e-6
 
 
 class Canonical(NamedTuple):

@@ -22,7 +22,7 @@ def divided(vectors: FloatArray, sizes: Sequence[int], seed: int = 0) -> Int32:
     for size in sizes:
         if not 1 <= size <= len(vectors):
             raise InputError(f"expected 1 to {len(vectors)} classes of words, found {size}")
-        model = MiniBatchKMeans(size, batch_size=4096, n_init=1, max_iter=20, random_state=seed)
+        model = MiniBatchKMeans(size, batch_size=4096, n_init=5, max_iter=20, random_state=seed)
         with threadpool_limits(1):
             rows.append(model.fit_predict(vectors).astype(np.int32))
     return np.stack(rows)

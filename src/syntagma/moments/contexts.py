@@ -17,7 +17,7 @@ Float32 = NDArray[np.float32]
 FloatArray = NDArray[np.float64]
 Int32 = NDArray[np.int32]
 
-BLOCK = 4096  # words whose views are held at once
+BLOCK = 2048  # words whose views are held at once
 
 
 class Context(NamedTuple):
@@ -60,7 +60,8 @@ class ContextSums(Statistics[Int32]):
         for part in portions(ids, BLOCK):
             views = self.views.of(part)
             _scatter(part, views, self._sums)
-            self._moment += ssyrk(1.0, views[part != BOUNDARY].T)
+            views[part == BOUNDARY] = 0.0
+            self._moment += ssyrk(1.0, views.T)
 
     def merge(self, other: ContextSums) -> None:
         """Add the sums over other sentences."""

@@ -28,18 +28,22 @@ def unheard(chunks: int) -> None:
 
 
 class Spectrum(NamedTuple):
-    """Directions over word numbers, in columns, and how strong each is."""
+    """Directions over word numbers, in columns, and how strong each is.
+
+    ``averaged`` says that the values are correlations of a word with one state of its context, so
+    that a word's row is an average over its occurrences.
+    """
 
     directions: FloatArray
     values: FloatArray
+    averaged: bool = False
 
 
 def bigram(counts: PairCounts, rank: int, seed: int) -> Spectrum:
-    """Decompose the matrix of bigram probabilities; left vectors, boundaries left out."""
-    pairs = counts.matrix(1)[UNKNOWN:, UNKNOWN:]
+    """Decompose the matrix of bigram probabilities, in which the boundary is a word too."""
+    pairs = counts.matrix(1)
     found = strongest(pairs / max(pairs.sum(), 1), rank, seed)
-    nothing = np.zeros((UNKNOWN, rank))
-    return Spectrum(np.concatenate([nothing, found.left]), found.values)
+    return Spectrum(found.left, found.values)
 
 
 def one_step(
@@ -94,7 +98,8 @@ def two_step(
         )
     )
     sums, moment = context_of(tokens, views, jobs, counted)
-    return Spectrum(*word_and_state(tokens.frequencies().astype(np.float64), sums, moment, rank))
+    whole = tokens.frequencies().astype(np.float64)
+    return Spectrum(*word_and_state(whole, sums, moment, rank), averaged=True)
 
 
 def context_of(
@@ -127,7 +132,7 @@ def multi_view(
     directions' length that lies outside the old ones.
     """
     rank = len(start.values)
-    views = Smoothed(bounded(start).astype(np.float32), rates)
+    views = Smoothed(vectors_of(start, tokens.frequencies()).astype(np.float32), rates)
     sums, moment = context_of(tokens, views, jobs, counted)
     left, right = slice(0, len(moment) // 2), slice(len(moment) // 2, None)
     correlates = canonical(moment[left, left], moment[right, right], moment[left, right], rank)
@@ -139,16 +144,27 @@ def multi_view(
             sums @ projection,
             projection.T @ moment @ projection,
             rank,
-        )
+        ),
+        averaged=True,
     )
     before, after = start.directions[UNKNOWN:], found.directions[UNKNOWN:]
     kept = np.linalg.norm(before.T @ after) ** 2 / rank
     return Iteration(found, max(0.0, 1.0 - float(kept)))
 
 
-def bounded(spectrum: Spectrum) -> FloatArray:
-    """Return one vector a word: its row of the directions, weighted and scaled to length 1."""
-    rows = spectrum.directions * spectrum.values
+def vectors_of(spectrum: Spectrum, frequencies: NDArray[np.int64]) -> FloatArray:
+    """Return one vector of length 1 for each number: its row of the directions, weighted.
+
+    An average of n occurrences has noise. Where the correlation is c, words differ with variance
+    c² and the occurrences of one word with 1 - c², so the row is drawn to the mean of all words as
+    best separates the two: multiplied by c² / (c² + (1 - c²) / n).
+    """
+    directions, values, averaged = spectrum
+    rows = directions * values
+    if averaged:
+        between = np.minimum(values, 1.0) ** 2
+        within = (1.0 - between) / np.maximum(frequencies, 1)[:, None]
+        rows *= between / np.maximum(between + within, 1e-300)
     length = np.linalg.norm(rows, axis=1, keepdims=True)
     out: FloatArray = rows / np.where(length > 0, length, 1.0)
     return out

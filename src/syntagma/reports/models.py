@@ -8,6 +8,7 @@ from typing import Any
 from syntagma.errors import InputError
 from syntagma.reports.axes import frame
 from syntagma.reports.drawing import Picture, number, safe, shorten, text_width
+from syntagma.reports.words import draw_words
 
 ROW, CELL, SMALL = 26.0, 30.0, 12.0
 TOP = 78.0
@@ -143,4 +144,5 @@ def _cell(x: float, y: float, strength: float, said: str) -> str:
 _DRAWINGS: dict[str, Callable[[Mapping[str, Any]], Picture]] = {
     "tagger": draw_tagger,
     "mst": draw_mst,
+    "eigenwords": draw_words,
 }

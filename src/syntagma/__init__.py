@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from syntagma.errors import InputError, ModelFileError, OutputError, SyntagmaError
     from syntagma.evaluation import evaluate
     from syntagma.models import load
+    from syntagma.models.eigenwords import Eigenwords
     from syntagma.models.hmm import HMM
     from syntagma.models.jackknife import jackknife
     from syntagma.models.latent_tree import LatentTree
@@ -40,6 +41,7 @@ __all__ = [
     "Chain",
     "Column",
     "DependencyParser",
+    "Eigenwords",
     "InputError",
     "LatentTree",
     "ModelFileError",
@@ -80,6 +82,7 @@ _HOMES = {
     "SyntagmaError": "errors",
     "evaluate": "evaluation",
     "load": "models",
+    "Eigenwords": "models.eigenwords",
     "jackknife": "models.jackknife",
     "LatentTree": "models.latent_tree",
     "HMM": "models.hmm",

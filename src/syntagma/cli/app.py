@@ -12,6 +12,7 @@ from typer.exceptions import Abort, Exit, TyperException
 from syntagma import __version__
 from syntagma.cli import (
     demo,
+    embed,
     evaluate,
     inspect,
     parse,
@@ -46,6 +47,7 @@ for command in (
     inspect.inspect,
     render.render,
     reproduce.reproduce,
+    embed.embed,
 ):
     app.command(command.__name__, help=help_text(command))(command)
 for training in (

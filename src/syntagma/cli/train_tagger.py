@@ -82,6 +82,10 @@ def tagger(
         str | None,
         typer.Option("--dictionary", help="Possible tags of words: word TAB tag[,tag...] a line."),
     ] = None,
+    embedding: Annotated[
+        str | None,
+        typer.Option("--embedding", help="Use the classes of words of this eigenwords model."),
+    ] = None,
     warm_start: Annotated[
         str | None, typer.Option("--warm-start", help="Start from the weights of this tagger.")
     ] = None,
@@ -104,6 +108,7 @@ def tagger(
     held_out = read(dev, tags or treebank.tag_column, format) if dev else None
 
     from syntagma.corpora.dictionary import read_dictionary
+    from syntagma.models.eigenwords import Eigenwords
     from syntagma.models.tagger import Tagger
 
     given: dict[str, Any] = {} if features is None else {"features": tuple(features.split(","))}
@@ -123,6 +128,7 @@ def tagger(
             model.fit(
                 treebank,
                 dictionary=read_dictionary(dictionary) if dictionary else None,
+                embedding=Eigenwords.load(embedding) if embedding else None,
                 dev=held_out,
                 start_from=Tagger.load(warm_start) if warm_start else None,
                 checkpoint=checkpoint,

@@ -18,6 +18,7 @@ KINDS = {
     "latent-tree": "syntagma.models.latent_tree:LatentTree",
     "reranker": "syntagma.models.reranker:Reranker",
     "hmm": "syntagma.models.hmm:HMM",
+    "eigenwords": "syntagma.models.eigenwords:Eigenwords",
 }
 
 

@@ -6,7 +6,7 @@ tree; with a prior over trees, counted from the same treebank, it parses by itse
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
@@ -44,8 +44,13 @@ UNSEEN = "\x00"  # stands for every word that is not in the vocabulary
 class Embedding(Protocol):
     """Word vectors: `Eigenwords`, or anything with words and a row for each."""
 
-    words_: list[str]
-    vectors_: FloatArray
+    @property
+    def words_(self) -> Sequence[str]:
+        """The words, one for each row."""
+
+    @property
+    def vectors_(self) -> NDArray[Any]:
+        """Their vectors."""
 
 
 class TreeScores(NamedTuple):

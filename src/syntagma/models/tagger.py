@@ -18,12 +18,13 @@ from syntagma import __version__
 from syntagma.corpora.treebank import Column, Treebank, check_strings, check_tag_column
 from syntagma.errors import InputError
 from syntagma.models.base import Estimator, portions
+from syntagma.models.eigenwords import Eigenwords
 from syntagma.structures.base import KBest
 from syntagma.structures.chain import Chain
 from syntagma.training.checkpoints import Checkpoint, fingerprint
 from syntagma.training.crf import ChainObjective, Weights, normalised, parameter_count
 from syntagma.training.emissions import Votes, choose_votes, sources, word_scores
-from syntagma.training.features import STANDARD, FeatureMap
+from syntagma.training.features import STANDARD, FeatureMap, with_classes
 from syntagma.training.lbfgs import dot
 from syntagma.training.loop import Progress, Training, train
 from syntagma.training.possible_tags import allowed_tags, checked_lists, tags_seen
@@ -110,6 +111,7 @@ class Tagger(Estimator):
         treebank: Treebank,
         *,
         dictionary: Mapping[str, Sequence[str]] | None = None,
+        embedding: Eigenwords | None = None,
         dev: Treebank | None = None,
         dev_every: int = 10,
         start_from: Tagger | None = None,
@@ -127,6 +129,9 @@ class Tagger(Estimator):
         dictionary
             Possible tags of words: where the tag of such a word is unknown, in training or later,
             only these are considered.
+        embedding
+            Word vectors, learnt from any text: the classes of similar words that they make are
+            features too, and are kept in the model.
         dev
             Scored every `dev_every` iterations into ``summary_["learning_curve"]``; it does not
             influence the result.
@@ -144,8 +149,10 @@ class Tagger(Estimator):
         gold = self._encode_tags(treebank, dictionary or {})
         forms, strings = treebank.forms.used()
         self.forms_ = list(strings)
+        classes = None if embedding is None else embedding.classes()
+        features = with_classes(self.features, classes)
         self.features_ = FeatureMap.fit(
-            self.features, forms, strings, treebank.offsets, self.min_count
+            features, forms, strings, treebank.offsets, self.min_count, classes
         )
         attributes = self.features_.transform(forms, strings, treebank.offsets)
         allowed = allowed_tags(strings, self.labels_, self.dictionary_)[forms]
@@ -174,6 +181,7 @@ class Tagger(Estimator):
                 repr(sorted(self.dictionary_.items())),
                 start,
                 str(dev_every if dev else 0),
+                *([] if classes is None else classes.told()),
             )
             keeper = Checkpoint(checkpoint, identity, resume=resume, every=checkpoint_every)
 

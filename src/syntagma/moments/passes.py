@@ -41,6 +41,9 @@ def gather(
     chunks: Iterable[Chunk],
     jobs: int | None = None,
     counted: Counted = lambda chunks: None,
+    *,
+    threads: bool = False,
+    held: int = WAVE,
 ) -> Kind:
     """Return `start` and what all chunks add to it; `start` itself is left alone.
 
@@ -54,6 +57,10 @@ def gather(
         Workers, as joblib understands them; None: one, or as `joblib.parallel_config` says.
     counted
         Told how many chunks have been counted so far.
+    threads
+        Prefer threads to processes, for counting that is compiled and lets go of the interpreter.
+    held
+        Chunks whose statistics are held at once; less for large statistics.
     """
     from joblib import Parallel, delayed
 
@@ -61,9 +68,9 @@ def gather(
     whole.merge(start)
     waiting = iter(chunks)
     done = 0
-    workers = Parallel(n_jobs=jobs)
+    workers = Parallel(n_jobs=jobs, prefer="threads" if threads else None)
     alone = workers.n_jobs == 1
-    while wave := list(islice(waiting, 1 if alone else WAVE)):
+    while wave := list(islice(waiting, 1 if alone else held)):
         if alone:
             found = [_count(start.zero(), wave[0])]
         else:

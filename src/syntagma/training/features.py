@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from syntagma.corpora.wordclasses import PREFIX, WordClasses, function_of
 from syntagma.corpora.wordforms import word_function
 from syntagma.errors import InputError
 
@@ -41,6 +42,15 @@ STANDARD = (
     *("lower[-1]|lower", "lower|lower[1]", "lower[-1]|lower[1]"),
     *("suffix3[-1]|suffix3", "suffix3|suffix3[1]", "suffix3[-1]|lower", "lower|suffix3[1]"),
 )
+# of each division of the words into classes
+CLASSED = ("{}*2", "{}[-1]", "{}[1]")
+
+
+def with_classes(features: Sequence[str], classes: WordClasses | None) -> tuple[str, ...]:
+    """Return templates, and those that look at the classes of words unless some do already."""
+    if classes is None or any(PREFIX in feature for feature in features):
+        return tuple(features)
+    return (*features, *(form.format(name) for name in classes.names for form in CLASSED))
 
 
 class Template(NamedTuple):
@@ -73,7 +83,8 @@ class Template(NamedTuple):
                     f"a feature template looks like suffix3, lower[-1], lower[-1]|lower or word*2; "
                     f"found {text!r}"
                 )
-            word_function(match[1])
+            if not match[1].startswith(PREFIX):
+                word_function(match[1])
             parts.append((match[1], int(match[2] or 0)))
         name = "|".join(f"{function}[{at}]" if at else function for function, at in parts)
         return cls(name, tuple(parts), scale)
@@ -119,6 +130,7 @@ class FeatureMap:
     keys: dict[str, Int64]
     bases: dict[str, int]
     size: int
+    classes: WordClasses | None = None
 
     @classmethod
     def fit(
@@ -128,8 +140,12 @@ class FeatureMap:
         strings: Sequence[str],
         offsets: Int64,
         min_count: int = 1,
+        classes: WordClasses | None = None,
     ) -> FeatureMap:
-        """Collect the attributes that occur at least `min_count` times in a corpus."""
+        """Collect the attributes that occur at least `min_count` times in a corpus.
+
+        `classes` are what templates such as ``class1`` look at.
+        """
         templates = [Template.parse(name) for name in names]
         if not templates:
             raise InputError("expected at least one feature template")
@@ -138,9 +154,9 @@ class FeatureMap:
         ]
         if twice:
             raise InputError(f"the feature template {twice[0]} is given twice")
-        feature_map = cls(templates, {}, {}, {}, {}, 0)
+        feature_map = cls(templates, {}, {}, {}, {}, 0, classes)
         for function in feature_map._functions():
-            distinct = dict.fromkeys([*word_function(function)(strings), BOUNDARY])
+            distinct = dict.fromkeys([*function_of(function, classes)(strings), BOUNDARY])
             distinct.pop("", None)
             feature_map.values[function] = {value: i for i, value in enumerate(distinct)}
         coded = feature_map._code(strings)
@@ -208,7 +224,7 @@ class FeatureMap:
         coded = {}
         for function in self._functions():
             number = self.values[function].get
-            values = [*word_function(function)(strings), BOUNDARY]
+            values = [*function_of(function, self.classes)(strings), BOUNDARY]
             coded[function] = np.array([number(value, -1) for value in values], dtype=np.int32)
         return coded
 
@@ -290,11 +306,15 @@ class FeatureMap:
 
     def pack(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Split into a JSON-able header and arrays, for a model file."""
-        header = {
+        header: dict[str, Any] = {
             "templates": [str(template) for template in self.templates],
             "values": {function: list(values) for function, values in self.values.items()},
         }
-        arrays = {f"single.{name}": table for name, table in self.single.items()}
+        arrays: dict[str, NDArray[Any]] = {
+            f"single.{name}": table for name, table in self.single.items()
+        }
+        if self.classes is not None:
+            header["classed"], arrays["classes"] = self.classes.pack()
         return header, arrays | {f"keys.{name}": keys for name, keys in self.keys.items()}
 
     @classmethod
@@ -305,7 +325,12 @@ class FeatureMap:
             str(function): {str(value): i for i, value in enumerate(known)}
             for function, known in header["values"].items()
         }
-        feature_map = cls(templates, values, {}, {}, {}, 0)
+        classes = None
+        if "classed" in header:
+            classes = WordClasses.unpack(header["classed"], arrays["classes"])
+        feature_map = cls(templates, values, {}, {}, {}, 0, classes)
+        for function in feature_map._functions():
+            function_of(function, classes)
         if any(len(values[f]) != len(header["values"][f]) for f in feature_map._functions()):
             raise ValueError("a word value occurs twice")
         for template in templates:

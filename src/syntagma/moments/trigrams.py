@@ -61,10 +61,10 @@ class Moments(NamedTuple):
 
     def project_pairs(self, left: FloatArray, right: FloatArray) -> FloatArray:
         """Sum ``left[middle] right[before]'`` over the windows: (k, k)."""
-        starts = np.searchsorted(self.middle, np.arange(self.symbols + 1))
-        sums = np.zeros((self.symbols, right.shape[1]))
-        sum_contexts(right, self.before, self.weights, starts, sums)
-        return left.T @ sums
+        columns = (self.weights * column[self.before] for column in right.T)
+        size = self.symbols
+        sums = [left.T @ np.bincount(self.middle, column, minlength=size) for column in columns]
+        return np.stack(sums, axis=1)
 
     def project_before(self, right: FloatArray) -> FloatArray:
         """Mean of ``right[before]`` over the windows."""
@@ -90,15 +90,3 @@ def project_windows(
                 share = weights[w] * row[i]
                 for j in range(len(column)):
                     target[i, j] += share * column[j]
-
-
-@njit(cache=True, nogil=True, parallel=True)
-def sum_contexts(
-    right: FloatArray, before: Int64, weights: FloatArray, starts: Int64, out: FloatArray
-) -> None:
-    """Fill one row for each middle symbol: the sum of what stood before it."""
-    for x in prange(len(starts) - 1):
-        for w in range(starts[x], starts[x + 1]):
-            column = right[before[w]]
-            for j in range(len(column)):
-                out[x, j] += weights[w] * column[j]

@@ -37,7 +37,7 @@ def inspect(
         "kind": loaded.kind,
         "bytes": os.path.getsize(model) if model != "-" else None,
         "version": loaded.version_,
-        "parameters": loaded.get_params(),
+        "parameters": loaded.plain_params(),
         "summary": loaded.summary_,
         **loaded.describe(top),
     }

@@ -36,6 +36,10 @@ class Estimator:
         """Return the parameters, as scikit-learn does."""
         return {name: getattr(self, name) for name in self._parameter_names()}
 
+    def plain_params(self) -> dict[str, Any]:
+        """Return the parameters as JSON takes them: a model among them by its kind and its own."""
+        return {name: _plain(value) for name, value in self.get_params().items()}
+
     def set_params(self, **params: Any) -> Self:
         """Change parameters, as scikit-learn does."""
         names = self._parameter_names()
@@ -84,8 +88,7 @@ class Estimator:
         """Write the model to a file; an interrupted write leaves the earlier file."""
         self._check_fitted()
         vocabulary, arrays = self._pack()
-        parameters = {name: _plain(value) for name, value in self.get_params().items()}
-        header = {"kind": self.kind, "parameters": parameters, "summary": self.summary_}
+        header = {"kind": self.kind, "parameters": self.plain_params(), "summary": self.summary_}
         write_arrays(path, header, vocabulary, arrays)
 
     @classmethod
@@ -127,10 +130,8 @@ class Estimator:
 
 
 def _plain(value: Any) -> Any:
-    """Write a parameter as JSON: a model that is one by its kind and its own parameters."""
     if isinstance(value, Estimator):
-        parameters = {name: _plain(part) for name, part in value.get_params().items()}
-        return {"model": value.kind, "parameters": parameters}
+        return {"model": value.kind, "parameters": value.plain_params()}
     return value
 
 

@@ -88,11 +88,12 @@ def _ours(data: Path | None, corpus: str, order: int, by_length: bool) -> list[d
         numba.set_num_threads(threads)
         line |= _speed(dev, seconds_of(partial(parser.predict, dev)), threads)
     numba.set_num_threads(1)
-    grown = list(_growth(parser, train)) if by_length else []
+    grown = list(growth_with_length(parser, train)) if by_length else []
     return [line | {"peak_megabytes": _peak_megabytes()}, *grown]
 
 
-def _growth(parser: DependencyParser, train: Treebank) -> Iterator[dict[str, Any]]:
+def growth_with_length(parser: DependencyParser, train: Treebank) -> Iterator[dict[str, Any]]:
+    """Measure parsing of sentences of each length, then the exponent of growth."""
     times = []
     for words in LENGTHS:
         treebank = cut_runs(train, words, max(4, WORDS // words))

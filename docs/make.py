@@ -58,6 +58,13 @@ def hmm() -> dict[str, str]:
     return {"hmm.svg": model_svg("hmm", model.describe())}
 
 
+def latent_trees() -> dict[str, str]:
+    """Draw the states found on the words of generated trees."""
+    corpus = sy.english(1000, seed=1).treebank
+    model = sy.LatentTree(dim=6, learner="em", iterations=100).fit(corpus)
+    return {"latent-trees.svg": model_svg("latent-tree", model.describe())}
+
+
 def _doubtful(treebank: sy.Treebank, confidence: NDArray[np.float64]) -> tuple[int, slice]:
     """Find the sentence of middling length with the least certain word; return its words too."""
     doubt = [
@@ -71,7 +78,7 @@ def _doubtful(treebank: sy.Treebank, confidence: NDArray[np.float64]) -> tuple[i
 def main() -> None:
     """Write every picture."""
     PICTURES.mkdir(exist_ok=True)
-    for name, svg in (tagger() | parser() | hmm()).items():
+    for name, svg in (tagger() | parser() | hmm() | latent_trees()).items():
         (PICTURES / name).write_text(svg, encoding="utf-8")
         print(PICTURES / name)
 

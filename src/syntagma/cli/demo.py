@@ -58,14 +58,14 @@ def demo(
         _make_directory(output)
 
     from syntagma.evaluation import evaluate
-    from syntagma.experiments.demonstration import DEMONSTRATIONS
+    from syntagma.experiments.demonstration import DEMONSTRATIONS, PREPARED
 
     results: dict[str, Any] = {}
     told: list[str] = []
     pages: dict[str, tuple[Demonstration, Evaluation]] = {}
     with _compiling(jobs) as compiled:
         for name, run in DEMONSTRATIONS.items():
-            if results:
+            if name in PREPARED:
                 compiled()
             with progress_bar(name, quiet=json) as progress:
                 shown = run(seed, progress)
@@ -85,7 +85,7 @@ def demo(
 
 @contextmanager
 def _compiling(jobs: int) -> Iterator[Callable[[], Any]]:
-    """While the first model learns, compile for the others in a process beside; yield the wait.
+    """While the first models learn, compile for others in a process beside; yield the wait.
 
     numba compiles on one core, which is most of the first demonstration's time.
     """

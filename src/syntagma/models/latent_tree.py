@@ -371,7 +371,7 @@ class LatentTree(Estimator):
         return (np.maximum(logs, FLOOR) if floor else logs), signs
 
     def describe(self, top: int = 5) -> dict[str, Any]:
-        """Say what was learnt: how far the moments carry, and the likeliest words of each state.
+        """Say what was learnt: how far the moments carry, and the words that tell states apart.
 
         States are there after EM only; ``transitions`` has a matrix for children to the left and
         one for those to the right, a row for each state of the child.
@@ -386,10 +386,12 @@ class LatentTree(Estimator):
         }
         if self.learner == "spectral":
             return told
-        best = np.argsort(-self.vectors_, axis=0, kind="stable")[:top].T
-        words = ["other words" if word == UNSEEN else word for word in self.words_]
+        usual = self.vectors_.mean(1, keepdims=True)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            evidence = self.vectors_ * np.log(self.vectors_ / usual)
+        best = np.argsort(-np.nan_to_num(evidence[1:]), axis=0, kind="stable")[:top].T
         return told | {
-            "states": [[words[row] for row in rows] for rows in best.tolist()],
+            "states": [[self.words_[row + 1] for row in rows] for rows in best.tolist()],
             "start": self.operators_.start.round(6).tolist(),
             "transitions": self.operators_.arcs.round(6).tolist(),
         }

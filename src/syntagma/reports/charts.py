@@ -39,6 +39,7 @@ def line_chart(
     x_label: str,
     y_label: str,
     x_log: bool = False,
+    y_log: bool = False,
     unit: str = "",
 ) -> Picture:
     """Draw lines with points, such as a learning curve."""
@@ -46,10 +47,11 @@ def line_chart(
     x_all = [v for s in series for v in s.x]
     legend = len(series) > 1
     top = TOP + (20 if legend else 0)
-    vertical = linear(y_all, HEIGHT - BOTTOM, top, name=y_label, unit=unit)
+    upwards = logarithmic if y_log and min(y_all, default=0.0) > 0 else linear
+    vertical = upwards(y_all, HEIGHT - BOTTOM, top, name=y_label, unit=unit)
     left = left_margin(vertical)
-    scale = logarithmic if x_log and min(x_all, default=0.0) > 0 else linear
-    horizontal = scale(x_all, left, WIDTH - RIGHT - 12, name=x_label)
+    across = logarithmic if x_log and min(x_all, default=0.0) > 0 else linear
+    horizontal = across(x_all, left, WIDTH - RIGHT - 12, name=x_label)
     body = [draw_vertical(vertical, left, WIDTH - RIGHT)]
     body.append(draw_horizontal(horizontal, HEIGHT - BOTTOM))
     told, x_legend = [], left
@@ -58,8 +60,8 @@ def line_chart(
         points = _points(line.x, line.y, horizontal, vertical)
         body.append(_band(line, kind, horizontal, vertical))
         body.append(f'<path class="line s{kind}" d="{_path(points)}"/>')
-        for (x, y), across, up in zip(points, line.x, line.y, strict=True):
-            said = f"{line.name}: {vertical.write(up)} at {horizontal.write(across)}"
+        for (x, y), at, up in zip(points, line.x, line.y, strict=True):
+            said = f"{line.name}: {vertical.write(up)} at {horizontal.write(at)}"
             body.append(
                 f'<circle class="f{kind}" cx="{number(x)}" cy="{number(y)}" r="3.5">'
                 f"<title>{safe(said)}</title></circle>"

@@ -52,7 +52,7 @@ def draw_latent_tree(description: Mapping[str, Any]) -> Picture:
     if "states" not in description:
         return _singular_values(description["singular_values"])
     told = [", ".join(shorten(word, 16) for word in words) for words in description["states"]]
-    names = [shorten(words[0], 10) for words in description["states"]]
+    names = [shorten(words[0], 10) if words else "?" for words in description["states"]]
     left = 40.0 + max(text_width(name, SMALL) for name in ["root", *names])
     top = TOP + 26 + 0.75 * max(text_width(name, SMALL) for name in names)
     rows = [("root", [description["start"]] * 2, "")]
@@ -69,7 +69,8 @@ def draw_latent_tree(description: Mapping[str, Any]) -> Picture:
         body += column_names(names, x, top)
     aside = left + 2 * wide
     body.append(
-        f'<text class="axis" x="{number(aside)}" y="{number(top - 8)}">likeliest words</text>'
+        f'<text class="axis" x="{number(aside)}" y="{number(top - 8)}">'
+        "words that tell the state</text>"
     )
     for i, (name, sides, words) in enumerate(rows):
         y = top + i * ROW

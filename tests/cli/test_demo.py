@@ -42,7 +42,7 @@ def test_it_is_told_to_people_too(here, small, tmp_path, monkeypatch):
     assert "A tagger on generated English" in told
     assert "A dependency parser on generated English" in told
     assert "A hidden Markov model on generated sequences" in told
-    assert told.count("30 training sentences") == 2
+    assert told.count("30 training sentences") == 3
     assert "Open" not in told
     assert not list(tmp_path.iterdir())
 
@@ -61,6 +61,7 @@ def test_the_demo_learns_and_writes_its_report(command, tmp_path):
     assert summary["tagger"]["accuracy"] > 90
     assert summary["mst"]["uas"] > 90
     assert summary["hmm"]["accuracy"] > 60
+    assert summary["latent-tree"]["uas"] > 75
     for model in ("tagger", "mst", "hmm"):
         curve = [score for _, score in summary[model]["learning_curve"]]
         assert curve[-1] > curve[0]

@@ -51,6 +51,12 @@ def parser() -> dict[str, str]:
     }
 
 
+def eigenwords() -> dict[str, str]:
+    """Draw the map of the words of generated text."""
+    model = sy.Eigenwords(method="cca", dim=20).fit(sy.english(3000, seed=1).treebank)
+    return {"eigenwords.svg": model_svg("eigenwords", model.describe())}
+
+
 def _doubtful(treebank: sy.Treebank, confidence: NDArray[np.float64]) -> tuple[int, slice]:
     """Find the sentence of middling length with the least certain word; return its words too."""
     doubt = [
@@ -64,7 +70,7 @@ def _doubtful(treebank: sy.Treebank, confidence: NDArray[np.float64]) -> tuple[i
 def main() -> None:
     """Write every picture."""
     PICTURES.mkdir(exist_ok=True)
-    for name, svg in (tagger() | parser()).items():
+    for name, svg in (tagger() | parser() | eigenwords()).items():
         (PICTURES / name).write_text(svg, encoding="utf-8")
         print(PICTURES / name)
 

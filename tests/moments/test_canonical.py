@@ -7,11 +7,11 @@ import pytest
 from scipy.sparse import random_array
 
 from naive import contexts as naive
+from syntagma.corpora.tokens import spilled
 from syntagma.moments import eigenwords, sparse
 from syntagma.moments.canonical import canonical, word_and_state
 from syntagma.moments.cooccurrence import PairCounts
 from syntagma.moments.passes import gather
-from syntagma.corpora.tokens import spilled
 
 
 def decaying(rows, columns, seed=0):
@@ -95,7 +95,7 @@ def test_two_steps_are_exact_with_one_neighbour_on_each_side():
         found = eigenwords.two_step(tokens, counts, 1, 4, 0, root=False)
         words, left, right = observations(tokens)
     keep = [i for i in range(left.shape[1]) if left[:, i].any() and right[:, i].any()]
-    a, s, b = np.linalg.svd(
+    a, _, b = np.linalg.svd(
         (left[:, keep] / np.sqrt(left[:, keep].sum(0))).T
         @ (right[:, keep] / np.sqrt(right[:, keep].sum(0)))
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -29,7 +31,7 @@ def chunks(ids, parts, seed=0):
     ends = np.flatnonzero(ids == 0)[1:-1]
     chosen = np.random.default_rng(seed).choice(ends, min(parts - 1, len(ends)), replace=False)
     cuts = [0, *sorted(chosen.tolist()), len(ids) - 1]
-    return [ids[a : b + 1] for a, b in zip(cuts, cuts[1:], strict=False)]
+    return [ids[a : b + 1] for a, b in pairwise(cuts)]
 
 
 def all_views():

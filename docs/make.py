@@ -57,6 +57,13 @@ def eigenwords() -> dict[str, str]:
     return {"eigenwords.svg": model_svg("eigenwords", model.describe())}
 
 
+def hmm() -> dict[str, str]:
+    """Draw the states found behind the tags of generated English."""
+    corpus = sy.english(2000, seed=1).treebank
+    model = sy.HMM(states=6, learner="spectral+em", column="upos", iterations=50).fit(corpus)
+    return {"hmm.svg": model_svg("hmm", model.describe())}
+
+
 def _doubtful(treebank: sy.Treebank, confidence: NDArray[np.float64]) -> tuple[int, slice]:
     """Find the sentence of middling length with the least certain word; return its words too."""
     doubt = [
@@ -70,7 +77,7 @@ def _doubtful(treebank: sy.Treebank, confidence: NDArray[np.float64]) -> tuple[i
 def main() -> None:
     """Write every picture."""
     PICTURES.mkdir(exist_ok=True)
-    for name, svg in (tagger() | parser() | eigenwords()).items():
+    for name, svg in (tagger() | parser() | eigenwords() | hmm()).items():
         (PICTURES / name).write_text(svg, encoding="utf-8")
         print(PICTURES / name)
 

@@ -23,8 +23,11 @@ if TYPE_CHECKING:
     from syntagma.evaluation import evaluate
     from syntagma.models import load
     from syntagma.models.eigenwords import Eigenwords
+    from syntagma.models.hmm import HMM
     from syntagma.models.jackknife import jackknife
+    from syntagma.models.latent_tree import LatentTree
     from syntagma.models.parser import DependencyParser
+    from syntagma.models.reranker import Reranker
     from syntagma.models.tagger import Tagger
     from syntagma.structures.arborescences import Arborescences
     from syntagma.structures.arcs import Arcs
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from syntagma.structures.siblings import SiblingArcs
 
 __all__ = [
+    "HMM",
     "Arborescences",
     "Arcs",
     "Chain",
@@ -39,8 +43,10 @@ __all__ = [
     "DependencyParser",
     "Eigenwords",
     "InputError",
+    "LatentTree",
     "ModelFileError",
     "OutputError",
+    "Reranker",
     "Sentence",
     "SiblingArcs",
     "SyntagmaError",
@@ -78,7 +84,10 @@ _HOMES = {
     "load": "models",
     "Eigenwords": "models.eigenwords",
     "jackknife": "models.jackknife",
+    "LatentTree": "models.latent_tree",
+    "HMM": "models.hmm",
     "DependencyParser": "models.parser",
+    "Reranker": "models.reranker",
     "Tagger": "models.tagger",
     "Arborescences": "structures.arborescences",
     "Arcs": "structures.arcs",

@@ -12,6 +12,7 @@ def small(monkeypatch):
     """Let the demonstrations learn from little."""
     monkeypatch.setattr(demonstration, "TAGGER_SIZES", (10, 30))
     monkeypatch.setattr(demonstration, "PARSER_SIZES", (10, 30))
+    monkeypatch.setattr(demonstration, "HMM_SIZES", (100, 500))
     monkeypatch.setattr(demonstration, "HELD_OUT", 20)
 
 
@@ -21,6 +22,7 @@ def test_every_model_has_figures_and_a_page_linked_to_the_others(here, tmp_path,
     assert summary["report"] == summary["tagger"]["report"] == str(page)
     assert summary["mst"]["report"] == str(tmp_path / "new" / "demo-mst.page.html")
     assert [size for size, _ in summary["mst"]["learning_curve"]] == [10, 30]
+    assert [size for size, _ in summary["hmm"]["learning_curve"]] == [100, 500]
     assert summary["mst"]["uas"] == summary["mst"]["learning_curve"][-1][1]
     assert summary["mst"]["interval"]["low"] <= summary["mst"]["uas"]
     first, second = (
@@ -39,6 +41,7 @@ def test_it_is_told_to_people_too(here, small, tmp_path, monkeypatch):
     told = here("demo").out.decode()
     assert "A tagger on generated English" in told
     assert "A dependency parser on generated English" in told
+    assert "A hidden Markov model on generated sequences" in told
     assert told.count("30 training sentences") == 2
     assert "Open" not in told
     assert not list(tmp_path.iterdir())
@@ -57,7 +60,8 @@ def test_the_demo_learns_and_writes_its_report(command, tmp_path):
     assert summary["report"] == str(page)
     assert summary["tagger"]["accuracy"] > 90
     assert summary["mst"]["uas"] > 90
-    for model in ("tagger", "mst"):
+    assert summary["hmm"]["accuracy"] > 60
+    for model in ("tagger", "mst", "hmm"):
         curve = [score for _, score in summary[model]["learning_curve"]]
         assert curve[-1] > curve[0]
     assert "<svg" in page.read_text(encoding="utf-8")

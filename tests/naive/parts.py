@@ -93,10 +93,11 @@ def twice(template: str, values: tuple | None, place: tuple) -> Iterator[tuple]:
 
 
 def tags_between(words: Words, head: int, modifier: int, most: int) -> list[int]:
-    """The first position of every different tag between two words, from left to right."""
-    first: dict[str, int] = {}
+    """The first position of every different pair of tags between two words, left to right."""
+    first: dict[tuple[str, str], int] = {}
     for position in range(min(head, modifier) + 1, max(head, modifier)):
-        first.setdefault(words[position - 1]["tag"], position)
+        word = words[position - 1]
+        first.setdefault((word["tag"], word["other"]), position)
     return list(first.values())[:most]
 
 

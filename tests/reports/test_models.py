@@ -101,6 +101,22 @@ def test_what_is_drawn_of_a_parser_is_what_scores_arcs(tmp_path):
     assert strongest[0][0] == "NOUN to the right"
 
 
+def test_the_hidden_markov_model_shows_states_and_symbols():
+    description = {
+        "labels": ["S1", "S2"],
+        "initial": [0.25, 0.75],
+        "transitions": [[0.9, 0.1], [0.5, 0.5]],
+        "strongest": {"S1": [["<b>", 0.5], ["the", 0.25]], "S2": []},
+    }
+    svg = model_svg("hmm", description)
+    ET.fromstring(svg)
+    assert "<b>" not in svg
+    assert "&lt;b&gt;,  the" in svg
+    assert "start then S2: 0.750" in svg
+    assert "S1 then S2: 0.100" in svg
+    assert svg.count('"cell"') == 6
+
+
 def test_an_unknown_kind_is_named():
     with pytest.raises(InputError, match="nonsense"):
         model_svg("nonsense", {})

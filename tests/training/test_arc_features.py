@@ -37,6 +37,7 @@ ARCS = (
     "h-1.tag h.tag h+2.word m-2.tag m+1.lower",
     "h+1.prefix m-1.other m+2.feats",
     "b.tag",
+    "h.tag b.other m.other",
 )
 SIBLINGS = ("h.tag s.tag m.tag", "s.word m.word", "s.prefix", "s-1.tag s+1.tag m.feats", "h.tag")
 SIZES = st.lists(st.integers(0, 9), min_size=1, max_size=4)

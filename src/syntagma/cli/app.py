@@ -18,9 +18,13 @@ from syntagma.cli import (
     parse,
     render,
     reproduce,
+    score,
     tag,
     train,
+    train_hmm,
+    train_latent_tree,
     train_mst,
+    train_reranker,
     train_tagger,
 )
 from syntagma.cli.common import help_text, standard_output
@@ -38,6 +42,7 @@ for command in (
     demo.demo,
     tag.tag,
     parse.parse,
+    score.score,
     evaluate.evaluate,
     inspect.inspect,
     render.render,
@@ -45,8 +50,15 @@ for command in (
     embed.embed,
 ):
     app.command(command.__name__, help=help_text(command))(command)
-for training in (train_tagger.tagger, train_mst.mst):
-    train.app.command(training.__name__, help=help_text(training))(training)
+for training in (
+    train_tagger.tagger,
+    train_mst.mst,
+    train_hmm.hmm,
+    train_latent_tree.latent_tree,
+    train_reranker.reranker,
+):
+    name = training.__name__.replace("_", "-")
+    train.app.command(name, help=help_text(training))(training)
 app.add_typer(train.app, name="train")
 
 

@@ -12,7 +12,8 @@ from syntagma.cli.common import Json, emit, figures
 # left to --json and --picture
 LONG = (
     *("learning_curve", "costs", "transitions", "strongest", "arcs", "root"),
-    *("map", "changes", "singular_values"),
+    *("initial", "singular_values", "map", "changes"),
+    *("states", "start", "log_likelihoods", "parser", "latent"),
     *("arc_templates", "sibling_templates", "label_templates"),
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,7 @@ import typer
 from syntagma.cli.common import Jobs, Json, Stopwatch, emit, read, use_threads
 from syntagma.errors import InputError
 
-PAPERS = ("mst",)
+PAPERS = ("mst", "dhillon2012")
 
 
 def reproduce(
@@ -36,6 +37,9 @@ def reproduce(
 
     mst: the graph-based parser, beside MSTParser and UDPipe. Its parts are wsj, ewt, languages,
     nbest and certainty.
+
+    dhillon2012: latent trees and re-ranking. Its parts are wsj, ewt, parser and samples (which
+    needs no data).
     """
     watch = Stopwatch()
     use_threads(jobs)
@@ -44,21 +48,20 @@ def reproduce(
     if (train is None) != (dev is None):
         raise InputError("--train and --dev go together")
     folder = data or os.environ.get("SYNTAGMA_DATA")
-    if train is None and folder is None:
+    if train is None and folder is None and part != ["samples"]:
         raise InputError("expected --data, or --train and --dev")
     if train is None and folder is not None and not os.path.isdir(folder):
         raise InputError("expected a directory of treebanks", path=folder)
 
-    from syntagma.experiments import mst
-
-    unknown = set(part or ()) - set(mst.PARTS)
+    made = import_module(f"syntagma.experiments.{paper}")
+    unknown = set(part or ()) - set(made.PARTS)
     if unknown:
         raise InputError(
-            f"--part: expected one of {', '.join(mst.PARTS)}, found {', '.join(sorted(unknown))}"
+            f"--part: expected one of {', '.join(made.PARTS)}, found {', '.join(sorted(unknown))}"
         )
-    rows = mst.table(
+    rows = made.table(
         Path(folder) if folder else None,
-        part or list(mst.PARTS),
+        part or list(made.PARTS),
         seeds,
         read(train, None, None) if train else None,
         read(dev, None, None) if dev else None,

@@ -16,6 +16,7 @@ from syntagma.errors import InputError, OutputError
 
 if TYPE_CHECKING:
     from syntagma.corpora.treebank import Treebank
+    from syntagma.models.eigenwords import Eigenwords
 
 app = typer.Typer(help="Learn a model from treebanks and save it.")
 
@@ -101,3 +102,13 @@ def require_heads(treebank: Treebank, path: str) -> None:
     """Refuse a file without heads."""
     if not (treebank.heads >= 0).any():
         raise InputError("expected sentences with heads, found none", path=path)
+
+
+def read_embedding(path: str) -> Eigenwords:
+    """Read word vectors: a saved model, or a word2vec text by its ending."""
+    from syntagma.corpora.files import ending
+    from syntagma.models.eigenwords import Eigenwords
+
+    if ending(path) in (".txt", ".vec"):
+        return Eigenwords.from_word2vec(path)
+    return Eigenwords.load(path)

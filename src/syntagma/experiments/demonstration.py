@@ -5,15 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from syntagma.corpora.edits import annotate
-from syntagma.corpora.generated import english
+from syntagma.corpora.generated import HiddenMarkovSequences, english, hmm_sequences
 from syntagma.corpora.treebank import Treebank
 from syntagma.evaluation import evaluate
+from syntagma.models.hmm import HMM
 from syntagma.models.parser import DependencyParser
 from syntagma.models.tagger import Tagger
+from syntagma.moments.recovery import HiddenMarkov
+
+IntArray = NDArray[np.int32]
 
 TAGGER_SIZES = (10, 25, 50, 100, 200, 400, 800)
 PARSER_SIZES = (25, 50, 100, 200, 400)
+HMM_SIZES = (300, 1000, 3000, 10_000, 30_000)
+HMM_STATES, HMM_SYMBOLS, HMM_LENGTH = 4, 30, 10
 HELD_OUT = 400
 EPOCHS, BITS = 5, 18  # of the parser: enough for so few sentences
 
@@ -64,9 +73,10 @@ def tagger(seed: int, progress: Callable[[int, int, float], None]) -> Demonstrat
 
 
 def prepare() -> None:
-    """Compile what the parser needs, and leave it on disk; little is done if it is there."""
+    """Compile what parser and HMM need, and leave it on disk; little is done if it is there."""
     corpus = english(10, seed=0).treebank
     DependencyParser(learner="log-linear", epochs=1, bits=8).fit(corpus).decide(corpus)
+    HMM(states=2, learner="spectral+em", iterations=1, column="tags").fit(corpus).predict(corpus)
 
 
 def mst(seed: int, progress: Callable[[int, int, float], None]) -> Demonstration:
@@ -105,6 +115,71 @@ def mst(seed: int, progress: Callable[[int, int, float], None]) -> Demonstration
     )
 
 
+def hmm(seed: int, progress: Callable[[int, int, float], None]) -> Demonstration:
+    """Learn the states of 300 to 30,000 generated sequences, and find those of unseen ones."""
+    drawn = hmm_sequences(HMM_STATES, HMM_SYMBOLS, HMM_SIZES[-1] + HELD_OUT, HMM_LENGTH, seed=seed)
+    train, test = drawn.symbols[: HMM_SIZES[-1]], drawn.symbols[HMM_SIZES[-1] :]
+    hidden = drawn.states[HMM_SIZES[-1] :]
+    gold = _with_states(test, hidden)
+    truth = _score_of_truth(drawn, test)
+    accuracies: list[float] = []
+    scores: dict[str, list[float]] = {"spectral": [], "spectral+em": []}
+    for done, size in enumerate(HMM_SIZES):
+        for learner, found in scores.items():
+            model = HMM(HMM_STATES, learner, iterations=30, min_count=0).fit(train[:size])
+            found.append(model.score(test))
+        states = _matched(np.stack(model.predict(test)), hidden)
+        accuracies.append(100.0 * float((states == hidden).mean()))
+        progress(done + 1, len(HMM_SIZES), accuracies[-1])
+    sizes = list(HMM_SIZES)
+    likelihood = [{"name": name, "x": sizes, "y": values} for name, values in scores.items()]
+    likelihood.append({"name": "truth", "x": sizes, "y": [truth] * len(sizes)})
+    return Demonstration(
+        "A hidden Markov model on generated sequences",
+        "learns hidden states from symbols alone (spectral, then EM)",
+        "accuracy",
+        gold,
+        _with_states(test, states),
+        set(gold.forms.names),
+        {"kind": model.kind, **model.summary_},
+        [
+            _learning_curve("right states", [{"name": "unseen", "x": sizes, "y": accuracies}]),
+            {
+                "title": "Log-likelihood of unseen sequences",
+                "x_label": "training sequences",
+                "y_label": "nats a symbol",
+                "x_log": True,
+                "series": likelihood,
+            },
+        ],
+    )
+
+
+def _with_states(symbols: IntArray, states: IntArray) -> Treebank:
+    """Write sequences as a treebank: symbols are words, states are tags."""
+    return Treebank.from_sentences(
+        [[f"w{symbol}" for symbol in row] for row in symbols.tolist()],
+        upos=[[f"S{state + 1}" for state in row] for row in states.tolist()],
+    )
+
+
+def _matched(states: IntArray, truth: IntArray) -> IntArray:
+    """Rename states one to one so that they agree with the truth as often as they can."""
+    from scipy.optimize import linear_sum_assignment
+
+    together = np.zeros((HMM_STATES, HMM_STATES))
+    np.add.at(together, (states.ravel(), truth.ravel()), 1)
+    names = linear_sum_assignment(together, maximize=True)[1]
+    return names[states].astype(np.int32)
+
+
+def _score_of_truth(drawn: HiddenMarkovSequences, test: IntArray) -> float:
+    """Mean log-likelihood of a symbol under the model that the sequences come from."""
+    operators = HiddenMarkov(drawn.start, drawn.transitions, drawn.emissions).operators()
+    logs, _ = operators.log_probability(test.ravel(), np.arange(len(test) + 1) * test.shape[1])
+    return float(logs.sum() / test.size)
+
+
 def _learning_curve(measure: str, lines: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "title": "Learning curve",
@@ -116,4 +191,4 @@ def _learning_curve(measure: str, lines: list[dict[str, Any]]) -> dict[str, Any]
     }
 
 
-DEMONSTRATIONS = {"tagger": tagger, "mst": mst}
+DEMONSTRATIONS = {"tagger": tagger, "mst": mst, "hmm": hmm}

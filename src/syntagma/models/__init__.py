@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 KINDS = {
     "tagger": "syntagma.models.tagger:Tagger",
     "mst": "syntagma.models.parser:DependencyParser",
+    "latent-tree": "syntagma.models.latent_tree:LatentTree",
+    "reranker": "syntagma.models.reranker:Reranker",
+    "hmm": "syntagma.models.hmm:HMM",
     "eigenwords": "syntagma.models.eigenwords:Eigenwords",
 }
 

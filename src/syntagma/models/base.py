@@ -84,7 +84,8 @@ class Estimator:
         """Write the model to a file; an interrupted write leaves the earlier file."""
         self._check_fitted()
         vocabulary, arrays = self._pack()
-        header = {"kind": self.kind, "parameters": self.get_params(), "summary": self.summary_}
+        parameters = {name: _plain(value) for name, value in self.get_params().items()}
+        header = {"kind": self.kind, "parameters": parameters, "summary": self.summary_}
         write_arrays(path, header, vocabulary, arrays)
 
     @classmethod
@@ -119,12 +120,28 @@ class Estimator:
         cls, parameters: dict[str, Any], summary: dict[str, Any], vocabulary: Any, arrays: Arrays
     ) -> Self:
         """Make a fitted model of what a file holds; damage shows as one of many exceptions."""
-        # JSON knows no tuples
-        given = parameters.items()
-        model = cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in given})
+        model = cls(**{name: _revived(value) for name, value in parameters.items()})
         model.summary_ = dict(summary)
         model._unpack(vocabulary, arrays)
         return model
+
+
+def _plain(value: Any) -> Any:
+    """Write a parameter as JSON: a model that is one by its kind and its own parameters."""
+    if isinstance(value, Estimator):
+        parameters = {name: _plain(part) for name, part in value.get_params().items()}
+        return {"model": value.kind, "parameters": parameters}
+    return value
+
+
+def _revived(value: Any) -> Any:
+    """Undo `_plain`, and what else JSON does: it knows no tuples."""
+    if isinstance(value, dict):
+        from syntagma.models import model_class
+
+        parameters = {name: _revived(part) for name, part in value["parameters"].items()}
+        return model_class(value["model"])(**parameters)
+    return tuple(value) if isinstance(value, list) else value
 
 
 def portions(starts: NDArray[np.int64], most: int) -> Iterator[tuple[int, int]]:

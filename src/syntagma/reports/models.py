@@ -7,11 +7,11 @@ from typing import Any
 
 from syntagma.errors import InputError
 from syntagma.reports.axes import frame
+from syntagma.reports.cells import CELL, ROW, SMALL, TOP, cell, column_names, evidence
 from syntagma.reports.drawing import Picture, number, safe, shorten, text_width
+from syntagma.reports.states import draw_hmm, draw_latent_tree
 from syntagma.reports.words import draw_words
 
-ROW, CELL, SMALL = 26.0, 30.0, 12.0
-TOP = 78.0
 MOST_TAGS = 24  # of a parser, that are drawn
 
 
@@ -31,13 +31,13 @@ def draw_tagger(description: Mapping[str, Any]) -> Picture:
     left, top = 34 + widest, TOP + 0.75 * widest
     strongest = max((abs(w) for row in weights for w in row), default=0.0) or 1.0
     aside = left + CELL * len(names) + 28
-    told = [_evidence(description["strongest"].get(label, ())) for label in labels]
+    told = [evidence(description["strongest"].get(label, ())) for label in labels]
     body = [
         '<text class="axis" x="8" y="42">rows: the tag before, columns: the tag; '
         "blue draws together, red keeps apart</text>",
         f'<text class="axis" x="{number(aside)}" y="{number(top - 8)}">'
         "strongest evidence for the tag</text>",
-        *_names(names, left, top),
+        *column_names(names, left, top),
     ]
     for i, (name, row) in enumerate(zip(names, weights, strict=True)):
         y = top + i * ROW
@@ -46,7 +46,7 @@ def draw_tagger(description: Mapping[str, Any]) -> Picture:
             f'<text class="axis" x="{number(aside)}" y="{number(y + 17)}">{safe(told[i])}</text>'
         )
         body += [
-            _cell(left + j * CELL, y, weight / strongest, f"{name} then {names[j]}: {weight:+.2f}")
+            cell(left + j * CELL, y, weight / strongest, f"{name} then {names[j]}: {weight:+.2f}")
             for j, weight in enumerate(row)
         ]
     width = aside + max((text_width(text, SMALL) for text in told), default=0.0) + 16
@@ -57,10 +57,6 @@ def draw_tagger(description: Mapping[str, Any]) -> Picture:
         "; ".join(f"{label}: {text}" for label, text in zip(labels, told, strict=True)),
         width,
     )
-
-
-def _evidence(strongest: Sequence[Sequence[Any]], most: int = 4) -> str:
-    return ",  ".join(shorten(str(name), 28) for name, _ in strongest[:most])
 
 
 def draw_mst(description: Mapping[str, Any]) -> Picture:
@@ -89,7 +85,7 @@ def draw_mst(description: Mapping[str, Any]) -> Picture:
     for side, title in (("left", "modifier to the left"), ("right", "modifier to the right")):
         x += gutter
         body.append(f'<text x="{number(x)}" y="66">{title} of its head</text>')
-        body += _names(names, x, top)
+        body += column_names(names, x, top)
         rows = list(zip(names, names, sides[side], strict=True))
         if side == "right":
             rows.append(("root", "the root", root))
@@ -99,7 +95,7 @@ def draw_mst(description: Mapping[str, Any]) -> Picture:
                 f'<text class="e" x="{number(x - 8)}" y="{number(y + 17)}">{safe(name)}</text>'
             )
             body += [
-                _cell(x + j * CELL, y, w / strongest, _said(side, head, names[j], w))
+                cell(x + j * CELL, y, w / strongest, _said(side, head, names[j], w))
                 for j, w in enumerate(row)
             ]
         x += CELL * len(names) + 0.55 * widest
@@ -123,26 +119,16 @@ def _said(side: str, head: str, modifier: str, weight: float) -> str:
     return f"{pair}: {weight:+.2f}"
 
 
-def _names(names: Sequence[str], left: float, top: float) -> list[str]:
-    """Write the names of columns, slanting."""
-    places = [(number(left + i * CELL + CELL / 2), name) for i, name in enumerate(names)]
-    return [
-        f'<text transform="translate({x} {number(top - 6)}) rotate(-45)">{safe(name)}</text>'
-        for x, name in places
-    ]
-
-
-def _cell(x: float, y: float, strength: float, said: str) -> str:
-    kind = "cell" if strength >= 0 else "cell bad"
-    return (
-        f'<rect class="{kind}" x="{number(x)}" y="{number(y)}" width="{number(CELL - 1)}" '
-        f'height="25" rx="2" fill-opacity="{0.04 + 0.96 * abs(strength):.2f}">'
-        f"<title>{safe(said)}</title></rect>"
-    )
+def draw_reranker(description: Mapping[str, Any]) -> Picture:
+    """Draw the base parser of a re-ranker."""
+    return draw_mst(description["parser"])
 
 
 _DRAWINGS: dict[str, Callable[[Mapping[str, Any]], Picture]] = {
     "tagger": draw_tagger,
     "mst": draw_mst,
+    "hmm": draw_hmm,
+    "latent-tree": draw_latent_tree,
+    "reranker": draw_reranker,
     "eigenwords": draw_words,
 }

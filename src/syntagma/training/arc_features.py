@@ -28,7 +28,8 @@ Heads = NDArray[np.int32]
 
 HEAD, MODIFIER, THIRD = 0, 1, 2  # anchors, as rows of a program
 FIELD_COUNT = len(FIELDS)
-BETWEEN = 64  # different tags between head and modifier that are looked at
+TAG, OTHER = FIELDS.index("tag"), FIELDS.index("other")
+BETWEEN = 64  # different pairs of tags between head and modifier that are looked at
 NONE = -1  # no third word
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -133,7 +134,7 @@ class Parts(NamedTuple):
     """What the templates see of each position of one sentence, as anchor of each kind.
 
     ``arcs[anchor, position, template]``; 0 where something is missing. The last row of
-    ``siblings[THIRD]`` stands for no sibling.
+    ``siblings[THIRD]`` stands for no sibling. ``tags`` tells pairs of tags apart.
     """
 
     arcs: Codes
@@ -186,11 +187,14 @@ def sentence_parts(
 ) -> Parts:
     """Work out the parts of one sentence."""
     local = padded_codes(codes, start, words)
+    tags = np.empty(words + 1, np.uint64)
+    for i in range(words + 1):
+        tags[i] = _mix(local[PAD + i, TAG], local[PAD + i, OTHER])
     return Parts(
         program_parts(local, arc_program),
         program_parts(local, sibling_program),
         arc_program.plain,
-        local[PAD : words + 1 + PAD, 4].copy(),
+        tags,
     )
 
 
@@ -264,7 +268,9 @@ def arc_places(
         a, b = parts.arcs[HEAD, head, t], parts.arcs[MODIFIER, modifier, t]
         if a != 0 and b != 0:
             for i in range(distinct):
-                n = put(out, n, a + b + parts.arcs[THIRD, between[i], t], where, shift)
+                c = parts.arcs[THIRD, between[i], t]
+                if c != 0:
+                    n = put(out, n, a + b + c, where, shift)
     return n
 
 

@@ -2,6 +2,7 @@
 
 from syntagma.corpora.generated.english import Generated, english, english_grammar
 from syntagma.corpora.generated.grammar import Attachment, Emission, LatentGrammar, Rule
+from syntagma.corpora.generated.latent_trees import LatentTrees, latent_trees
 from syntagma.corpora.generated.random_models import (
     HiddenMarkovSequences,
     hmm_sequences,
@@ -16,11 +17,13 @@ __all__ = [
     "Generated",
     "HiddenMarkovSequences",
     "LatentGrammar",
+    "LatentTrees",
     "Rule",
     "Sampler",
     "Trees",
     "english",
     "english_grammar",
     "hmm_sequences",
+    "latent_trees",
     "random_grammar",
 ]

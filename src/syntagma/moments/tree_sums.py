@@ -1,0 +1,279 @@
+"""Sums over all projective trees whose words carry messages: parsing with a latent tree model.
+
+The probability of the words given a tree is linear in the message of every subtree, so the sum
+over trees passes through it. A half of a head (its children on one side so far) carries a vector v,
+at first stop; taking a child with halves l and r and word matrix W gives v' joint(E' c), where
+c' = l' joint(r) W. Open arcs carry the product of v and one half of the child, a matrix that is
+summed over split points (k^2 each); a matrix product for each head, child and end closes them.
+With n words that is n^3 / 3 products of k x k matrices, and twice as many on the way back.
+
+Children are taken from the inside out, and the left half comes before the right one; the model's
+matrices commute, their estimates do not.
+
+Trees have weights of their own too: of an arc to a first or a later child on a side, of a side
+that ends without or with children, and of a root.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from syntagma.moments.inverses import FloatArray
+from syntagma.moments.tree_operators import LEFT, RIGHT
+
+FIRST, LATER = 0, 1  # child on its side; a side that ends without or with children
+
+
+@njit(cache=True, nogil=True)
+def _second(joint: FloatArray, vector: FloatArray) -> FloatArray:
+    """Joint(vector): sum over the middle index."""
+    k = len(vector)
+    out = np.zeros((k, k))
+    for i in range(k):
+        for j in range(k):
+            for m in range(k):
+                out[i, m] += joint[i, j, m] * vector[j]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _first(joint: FloatArray, vector: FloatArray) -> FloatArray:
+    """vector' joint, a matrix of what the other message will be and the result."""
+    k = len(vector)
+    out = np.zeros((k, k))
+    for i in range(k):
+        for j in range(k):
+            for m in range(k):
+                out[j, m] += joint[i, j, m] * vector[i]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _both(joint: FloatArray, pairs: FloatArray) -> FloatArray:
+    """Sum joint over its first two indices, weighted by a matrix."""
+    k = len(pairs)
+    out = np.zeros(k)
+    for i in range(k):
+        for j in range(k):
+            for m in range(k):
+                out[m] += joint[i, j, m] * pairs[i, j]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _third(joint: FloatArray, vector: FloatArray) -> FloatArray:
+    """Sum joint over its last index."""
+    k = len(vector)
+    out = np.zeros((k, k))
+    for i in range(k):
+        for j in range(k):
+            for m in range(k):
+                out[i, j] += joint[i, j, m] * vector[m]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _add_outer(out: FloatArray, weight: float, left: FloatArray, right: FloatArray) -> None:
+    for i in range(len(left)):
+        scaled = weight * left[i]
+        for j in range(len(right)):
+            out[i, j] += scaled * right[j]
+
+
+@njit(cache=True, nogil=True)
+def _add_product(out: FloatArray, left: FloatArray, right: FloatArray) -> None:
+    """out += left @ right."""
+    k = len(out)
+    for i in range(k):
+        for j in range(k):
+            value = left[i, j]
+            for m in range(k):
+                out[i, m] += value * right[j, m]
+
+
+@njit(cache=True, nogil=True)
+def _product(left: FloatArray, right: FloatArray) -> FloatArray:
+    """left @ right, without the cost of calling BLAS for small matrices."""
+    out = np.zeros_like(left)
+    _add_product(out, left, right)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _transposed(matrix: FloatArray) -> FloatArray:
+    return np.ascontiguousarray(matrix.T)
+
+
+@njit(cache=True, nogil=True)
+def _inside(
+    up: FloatArray,
+    joint: FloatArray,
+    stop: FloatArray,
+    arcs: FloatArray,
+    ends: FloatArray,
+    halves: FloatArray,
+    opened: FloatArray,
+    closing: FloatArray,
+) -> None:
+    """Fill the chart. All its arrays are indexed [head, other end], the side told by which is less.
+
+    ``halves`` has the vectors of halves, ``opened`` the matrices of arcs from a head to a child
+    whose outer half is still to come, ``closing`` what that outer half makes of such a matrix.
+    ``up[side, word]`` is the word's matrix times that of its arc.
+    """
+    words = len(halves)
+    for i in range(words):
+        halves[i, i] = stop
+        # the inner half is what is still to come: to the right of a child on the left, and so on
+        closing[RIGHT, i, i] = _product(_second(joint, ends[i, RIGHT, FIRST] * stop), up[RIGHT, i])
+        closing[LEFT, i, i] = _product(_first(joint, ends[i, LEFT, FIRST] * stop), up[LEFT, i])
+    for length in range(1, words):
+        for i in range(words - length):
+            j = i + length
+            for split in range(i, j):
+                to_right = FIRST if split == i else LATER
+                to_left = FIRST if split + 1 == j else LATER
+                here, there = halves[i, split], halves[j, split + 1]
+                weight = arcs[to_right, i + 1, j + 1] * ends[j, LEFT, to_left]
+                _add_outer(opened[i, j], weight, here, there)
+                weight = arcs[to_left, j + 1, i + 1] * ends[i, RIGHT, to_right]
+                _add_outer(opened[j, i], weight, there, here)
+            right, left = np.zeros((len(stop), len(stop))), np.zeros((len(stop), len(stop)))
+            for child in range(i + 1, j + 1):
+                _add_product(right, opened[i, child], closing[RIGHT, child, j])
+            for child in range(i, j):
+                _add_product(left, opened[j, child], closing[LEFT, child, i])
+            halves[i, j] = _both(joint, right)
+            halves[j, i] = _both(joint, left)
+            closing[RIGHT, i, j] = _product(
+                _second(joint, ends[i, RIGHT, LATER] * halves[i, j]), up[RIGHT, i]
+            )
+            closing[LEFT, j, i] = _product(
+                _first(joint, ends[j, LEFT, LATER] * halves[j, i]), up[LEFT, j]
+            )
+
+
+@njit(cache=True, nogil=True)
+def _outside(
+    up: FloatArray,
+    joint: FloatArray,
+    arcs: FloatArray,
+    ends: FloatArray,
+    halves: FloatArray,
+    opened: FloatArray,
+    closing: FloatArray,
+    slopes: FloatArray,
+    marginals: FloatArray,
+) -> None:
+    """Go back over the chart; ``slopes`` holds how the sum depends on the halves of roots."""
+    words = len(halves)
+    open_slopes, close_slopes = np.zeros_like(opened), np.zeros_like(closing)
+    for length in range(words - 1, 0, -1):
+        for i in range(words - length):
+            j = i + length
+            back = _product(close_slopes[RIGHT, i, j], _transposed(up[RIGHT, i]))
+            _add_second(joint, back, ends[i, RIGHT, LATER], slopes[i, j])
+            back = _product(close_slopes[LEFT, j, i], _transposed(up[LEFT, j]))
+            _add_first(joint, back, ends[j, LEFT, LATER], slopes[j, i])
+            right, left = _third(joint, slopes[i, j]), _third(joint, slopes[j, i])
+            for child in range(i + 1, j + 1):
+                _add_product(open_slopes[i, child], right, _transposed(closing[RIGHT, child, j]))
+                _add_product(close_slopes[RIGHT, child, j], _transposed(opened[i, child]), right)
+            for child in range(i, j):
+                _add_product(open_slopes[j, child], left, _transposed(closing[LEFT, child, i]))
+                _add_product(close_slopes[LEFT, child, i], _transposed(opened[j, child]), left)
+            marginals[i + 1, j + 1] = (open_slopes[i, j] * opened[i, j]).sum()
+            marginals[j + 1, i + 1] = (open_slopes[j, i] * opened[j, i]).sum()
+            for split in range(i, j):
+                to_right = FIRST if split == i else LATER
+                to_left = FIRST if split + 1 == j else LATER
+                weight = arcs[to_right, i + 1, j + 1] * ends[j, LEFT, to_left]
+                _add_back(open_slopes[i, j], weight, i, split, j, split + 1, halves, slopes)
+                weight = arcs[to_left, j + 1, i + 1] * ends[i, RIGHT, to_right]
+                _add_back(open_slopes[j, i], weight, j, split + 1, i, split, halves, slopes)
+
+
+@njit(cache=True, nogil=True)
+def _add_second(joint: FloatArray, slope: FloatArray, weight: float, out: FloatArray) -> None:
+    k = len(out)
+    for i in range(k):
+        for j in range(k):
+            for m in range(k):
+                out[j] += weight * joint[i, j, m] * slope[i, m]
+
+
+@njit(cache=True, nogil=True)
+def _add_first(joint: FloatArray, slope: FloatArray, weight: float, out: FloatArray) -> None:
+    k = len(out)
+    for i in range(k):
+        for j in range(k):
+            for m in range(k):
+                out[i] += weight * joint[i, j, m] * slope[j, m]
+
+
+@njit(cache=True, nogil=True)
+def _add_back(
+    slope: FloatArray,
+    weight: float,
+    head: int,
+    head_end: int,
+    child: int,
+    child_end: int,
+    halves: FloatArray,
+    slopes: FloatArray,
+) -> None:
+    """Pass the slope of an opened arc on to the two halves it was made of."""
+    k = len(slope)
+    for i in range(k):
+        for j in range(k):
+            scaled = weight * slope[i, j]
+            slopes[head, head_end, i] += scaled * halves[child, child_end, j]
+            slopes[child, child_end, j] += scaled * halves[head, head_end, i]
+
+
+@njit(cache=True, nogil=True)
+def sum_over_trees(
+    matrices: FloatArray,
+    start: FloatArray,
+    stop: FloatArray,
+    operators: FloatArray,
+    joint: FloatArray,
+    arcs: FloatArray,
+    ends: FloatArray,
+    marginals: FloatArray,
+) -> float:
+    """Sum over the trees of one sentence; write the share of the sum that uses each arc.
+
+    ``matrices`` has a matrix for each word, ``arcs[first or later, head, child]`` counts words
+    from 1 and has the root at 0, ``ends[word, side, without or with children]``. The sum can be
+    negative if the operators are estimates; shares are then of that negative sum.
+    """
+    words, k = len(matrices), len(start)
+    marginals[:] = 0.0
+    up = np.empty((2, words, k, k))
+    for side in range(2):
+        for i in range(words):
+            up[side, i] = _product(matrices[i], operators[side])
+    halves = np.zeros((words, words, k))
+    opened = np.zeros((words, words, k, k))
+    closing = np.zeros((2, words, words, k, k))
+    _inside(up, joint, stop, arcs, ends, halves, opened, closing)
+    total = 0.0
+    slopes = np.zeros_like(halves)
+    last = words - 1
+    for root in range(words):
+        left = ends[root, LEFT, FIRST if root == 0 else LATER]
+        right = ends[root, RIGHT, FIRST if root == last else LATER]
+        weight = arcs[FIRST, 0, root + 1] * left * right
+        after = weight * _third(joint, matrices[root] @ start)
+        of_left = after @ halves[root, last]
+        share = (halves[root, 0] * of_left).sum()
+        marginals[0, root + 1] = share
+        total += share
+        slopes[root, 0] += of_left
+        slopes[root, last] += halves[root, 0] @ after
+    _outside(up, joint, arcs, ends, halves, opened, closing, slopes, marginals)
+    if total != 0.0:
+        marginals /= total
+    return total

@@ -51,6 +51,12 @@ def parser() -> dict[str, str]:
     }
 
 
+def eigenwords() -> dict[str, str]:
+    """Draw the map of the words of generated text."""
+    model = sy.Eigenwords(method="cca", dim=20).fit(sy.english(3000, seed=1).treebank)
+    return {"eigenwords.svg": model_svg("eigenwords", model.describe())}
+
+
 def hmm() -> dict[str, str]:
     """Draw the states found behind the tags of generated English."""
     corpus = sy.english(2000, seed=1).treebank
@@ -78,7 +84,8 @@ def _doubtful(treebank: sy.Treebank, confidence: NDArray[np.float64]) -> tuple[i
 def main() -> None:
     """Write every picture."""
     PICTURES.mkdir(exist_ok=True)
-    for name, svg in (tagger() | parser() | hmm() | latent_trees()).items():
+    drawn = tagger() | parser() | eigenwords() | hmm() | latent_trees()
+    for name, svg in drawn.items():
         (PICTURES / name).write_text(svg, encoding="utf-8")
         print(PICTURES / name)
 

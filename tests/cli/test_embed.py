@@ -13,7 +13,7 @@ from syntagma.corpora.generated import english
 from syntagma.models.eigenwords import Eigenwords
 from syntagma.models.tagger import Tagger
 
-SMALL = ("--dim", "8", "--min-count", "2", "--iterations", "1")
+SMALL = ("--method", "lr-mvl", "--dim", "8", "--min-count", "2", "--iterations", "1")
 
 
 @pytest.fixture(scope="module")

@@ -196,7 +196,7 @@ def test_numbers_of_words_stand_for_the_words(monkeypatch, size):
         assert (np.diff(kept.counts) <= 0).all()
         assert kept.counts.sum() + kept.unknown == len(flat)
         assert found.frequencies().sum() == len(found.ids) - 1
-        chunks = found.chunks(size)
+        chunks = list(found.chunks(size))
         assert all(chunk[0] == chunk[-1] == 0 for chunk in chunks)
         assert np.concatenate([c[:-1] for c in chunks]).tolist() == found.ids[:-1].tolist()
     with spilled(sentences, lower=True, max_words=3) as found:

@@ -21,7 +21,7 @@ def language():
 
 class TestEigenwords(ModelContract):
     def make(self):
-        return Eigenwords(dim=8, min_count=2, iterations=2)
+        return Eigenwords("lr-mvl", dim=8, min_count=2, iterations=2)
 
     def corpus(self):
         return language()[:100]
@@ -98,6 +98,17 @@ def test_files_lists_treebanks_and_chunks_of_any_size_are_the_same(tmp_path, mon
     np.testing.assert_array_equal(make.fit(treebank, jobs=2).vectors_, small)
 
 
+def test_workers_of_any_kind_count_the_same(monkeypatch):
+    from joblib import parallel_config
+
+    monkeypatch.setattr(tokens.Tokens.chunks, "__defaults__", (2000,))
+    make = Eigenwords("lr-mvl", dim=5, iterations=1)
+    first = make.fit(language()).vectors_.copy()
+    with parallel_config("loky", n_jobs=2):
+        again = make.fit(language()).vectors_
+    np.testing.assert_allclose(again, first, atol=1e-4)
+
+
 def test_rows_coverage_and_unknown_words():
     model = Eigenwords("cca", dim=5, min_count=3).fit(language())
     rows = model.transform(["the", "qwerty"])
@@ -151,7 +162,7 @@ def test_there_and_back_as_text(tmp_path):
 
 
 REFUSED = [
-    (dict(method="glove"), "method: expected one of lr-mvl"),
+    (dict(method="glove"), "method: expected one of cca"),
     (dict(dim=0), "dim: expected a number from 1"),
     (dict(window=1.5), "window: expected"),
     (dict(rates=()), "rates: expected numbers above 0"),

@@ -11,6 +11,7 @@ from contracts import ModelContract
 from syntagma.corpora.generated import english
 from syntagma.corpora.treebank import Treebank
 from syntagma.errors import InputError
+from syntagma.models.eigenwords import Eigenwords
 from syntagma.models.tagger import Tagger
 
 
@@ -216,3 +217,50 @@ def test_it_says_what_it_has_learnt(tagger):
     names = [name for rows in told["strongest"].values() for name, _ in rows]
     assert all("=" in name for name in names)
     assert any(name.startswith(("word=", "lower=", "suffix")) for name in names)
+
+
+@pytest.fixture(scope="module")
+def embedding():
+    """Word vectors from other sentences of the language, whose tags nobody looks at."""
+    return Eigenwords("cca", dim=15, min_count=2).fit(english(2000, seed=8).treebank)
+
+
+def test_classes_of_words_help_where_there_is_little_annotation(embedding, tmp_path):
+    train, held_out = language()[:40], language()[300:]
+    plain = Tagger().fit(train)
+    helped = Tagger().fit(train, embedding=embedding)
+    assert helped.score(held_out) > plain.score(held_out) + 2
+    assert {"class1", "class2"} <= set(helped.features_.values)
+    helped.save(tmp_path / "model")
+    loaded = Tagger.load(tmp_path / "model")
+    for one, other in zip(loaded.decide(held_out), helped.decide(held_out), strict=True):
+        np.testing.assert_array_equal(one, other)
+    again = Tagger().fit(train, embedding=embedding, start_from=loaded)
+    assert again.score(held_out) > plain.score(held_out)
+
+
+def test_templates_may_name_classes(embedding):
+    train, held_out = language()[:40], language()[300:]
+    features = ("word", "class1", "class2[-1]|suffix2")
+    model = Tagger(features=features).fit(train, embedding=embedding)
+    assert list(model.features_.bases) == list(features)
+    assert model.score(held_out) > 60
+    with pytest.raises(InputError, match="class1 needs an embedding"):
+        Tagger(features=features).fit(train)
+    with pytest.raises(InputError, match="the embedding has no class7: there are class1"):
+        Tagger(features=("class7",)).fit(train, embedding=embedding)
+
+
+def test_resuming_needs_the_same_embedding(embedding, tmp_path):
+    checkpoint, train = str(tmp_path / "checkpoint"), language()[:30]
+
+    def stop(iteration, total, value):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Tagger().fit(
+            train, embedding=embedding, checkpoint=checkpoint, checkpoint_every=0, progress=stop
+        )
+    with pytest.raises(InputError, match="other data"):
+        Tagger().fit(train, checkpoint=checkpoint, resume=True)
+    Tagger().fit(train, embedding=embedding, checkpoint=checkpoint, resume=True)

@@ -40,9 +40,7 @@ def embed(
     word2vec: Annotated[
         bool, typer.Option("--import", help="FILE holds vectors as word2vec text.")
     ] = False,
-    method: Annotated[
-        str, typer.Option("--method", help="lr-mvl, cca, cca2 or bigram.")
-    ] = "lr-mvl",
+    method: Annotated[str, typer.Option("--method", help="cca, cca2, lr-mvl or bigram.")] = "cca",
     dim: Annotated[int, typer.Option("--dim", min=1, help="Numbers in a vector.")] = 50,
     min_count: Annotated[
         int, typer.Option("--min-count", min=1, help="Rarer words share one vector.")

@@ -29,6 +29,7 @@ from syntagma.cli.train import (
     checkpointed,
     join,
     read_all,
+    read_embedding,
     require_tags,
 )
 
@@ -84,7 +85,10 @@ def tagger(
     ] = None,
     embedding: Annotated[
         str | None,
-        typer.Option("--embedding", help="Use the classes of words of this eigenwords model."),
+        typer.Option(
+            "--embedding",
+            help="Use the classes of words of these vectors: a model, or word2vec .txt.",
+        ),
     ] = None,
     warm_start: Annotated[
         str | None, typer.Option("--warm-start", help="Start from the weights of this tagger.")
@@ -108,7 +112,6 @@ def tagger(
     held_out = read(dev, tags or treebank.tag_column, format) if dev else None
 
     from syntagma.corpora.dictionary import read_dictionary
-    from syntagma.models.eigenwords import Eigenwords
     from syntagma.models.tagger import Tagger
 
     given: dict[str, Any] = {} if features is None else {"features": tuple(features.split(","))}
@@ -128,7 +131,7 @@ def tagger(
             model.fit(
                 treebank,
                 dictionary=read_dictionary(dictionary) if dictionary else None,
-                embedding=Eigenwords.load(embedding) if embedding else None,
+                embedding=read_embedding(embedding) if embedding else None,
                 dev=held_out,
                 start_from=Tagger.load(warm_start) if warm_start else None,
                 checkpoint=checkpoint,

@@ -19,7 +19,7 @@ from os import fspath
 from pathlib import PurePath
 from typing import IO, Any, NamedTuple
 
-from syntagma.corpora.files import STANDARD, AnyPath
+from syntagma.corpora.files import COMPRESSED, STANDARD, AnyPath
 from syntagma.errors import InputError
 
 PIECE = 1 << 20  # bytes read at a time
@@ -197,5 +197,6 @@ def _naming(name: str) -> Iterator[None]:
 
 
 def _damage(name: str, error: Exception) -> str:
-    suffix = PurePath(name).suffix[1:].lower() or "readable"
-    return f"expected {suffix} data: {str(error) or 'the data is damaged'}"
+    suffix = PurePath(name).suffix.lower()
+    expected = suffix[1:] if suffix in (*COMPRESSED, ARCHIVE) else "readable"
+    return f"expected {expected} data: {str(error)[:100] or 'the data is damaged'}"

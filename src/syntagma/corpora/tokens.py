@@ -11,7 +11,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import count, pairwise
+from itertools import count
 from typing import IO, NamedTuple
 
 import numpy as np
@@ -60,17 +60,21 @@ class Tokens(NamedTuple):
         ends = [self.sentences, self.vocabulary.unknown]
         return np.concatenate([ends, self.vocabulary.counts]).astype(np.int64)
 
-    def chunks(self, size: int = CHUNK) -> list[Int32]:
-        """Cut into parts of whole sentences; each has the boundaries at both its ends."""
-        cuts = [0]
-        while cuts[-1] + size < len(self.ids) - 1:
-            at = cuts[-1] + size
-            while not (found := np.flatnonzero(self.ids[at : at + size] == BOUNDARY)).size:
-                at += size
-            cuts.append(at + int(found[0]))
-        if cuts[-1] < len(self.ids) - 1:
-            cuts.append(len(self.ids) - 1)
-        return [self.ids[a : b + 1] for a, b in pairwise(cuts)]
+    def chunks(self, size: int = CHUNK) -> Iterator[Int32]:
+        """Cut into parts of whole sentences; each has the boundaries at both its ends.
+
+        They are copies, so that workers on other machines can be given them too.
+        """
+        start, end = 0, len(self.ids) - 1
+        while start < end:
+            stop = end
+            for at in range(start + size, end, size):
+                found = np.flatnonzero(self.ids[at : at + size] == BOUNDARY)
+                if len(found):
+                    stop = at + int(found[0])
+                    break
+            yield np.array(self.ids[start : stop + 1])
+            start = stop
 
 
 @contextmanager

@@ -32,11 +32,11 @@ FloatArray = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 Progress = Callable[[int, int, float], None]
 
-METHODS = ("lr-mvl", "cca", "cca2", "bigram")
+METHODS = ("cca", "cca2", "lr-mvl", "bigram")
 CLASSES = (64, 256, 1024)
 UNKNOWN_WORD = "<unk>"  # the name of the unknown word's row in a text file
 SMALLEST = 1e-7  # a direction this much weaker than the strongest is rounding
-MAPPED, GROUPS = 160, 6  # words in the picture, and their colours
+MAPPED, GROUPS = 120, 6  # words in the picture, and their colours
 
 
 class Eigenwords(Estimator):
@@ -45,9 +45,9 @@ class Eigenwords(Estimator):
     Parameters
     ----------
     method
-        "lr-mvl" correlates smoothed left with right contexts, then words with both, again and
-        again; "cca" correlates words with their neighbours; "cca2" left with right neighbours
-        first, then words with both; "bigram" decomposes the bigram probabilities.
+        "cca" correlates words with their neighbours; "cca2" left with right neighbours first,
+        then words with both; "lr-mvl" smoothed left with right contexts, then words with both,
+        again and again; "bigram" decomposes the bigram probabilities.
     dim
         Numbers in a vector.
     min_count, max_words
@@ -79,15 +79,15 @@ class Eigenwords(Estimator):
     --------
     >>> from syntagma.corpora.generated import english
     >>> model = Eigenwords(method="cca", dim=10).fit(english(1500, seed=1).treebank)
-    >>> [word for word, _ in model.neighbours("she", 2)]
-    ['he', 'they']
+    >>> [word for word, _ in model.neighbours("will", 2)]
+    ['can', 'may']
     """
 
     kind: ClassVar[str] = "eigenwords"
 
     def __init__(
         self,
-        method: str = "lr-mvl",
+        method: str = "cca",
         dim: int = 50,
         min_count: int = 5,
         max_words: int = 100_000,

@@ -12,6 +12,8 @@ from syntagma.errors import InputError
 FloatArray = NDArray[np.float64]
 Int32 = NDArray[np.int32]
 
+FEW = 100  # classes, for which the best of several starts is taken
+
 
 def divided(vectors: FloatArray, sizes: Sequence[int], seed: int = 0) -> Int32:
     """Divide words into classes, once for each number of classes; rows are divisions."""
@@ -22,7 +24,10 @@ def divided(vectors: FloatArray, sizes: Sequence[int], seed: int = 0) -> Int32:
     for size in sizes:
         if not 1 <= size <= len(vectors):
             raise InputError(f"expected 1 to {len(vectors)} classes of words, found {size}")
-        model = MiniBatchKMeans(size, batch_size=4096, n_init=5, max_iter=20, random_state=seed)
+        starts = 5 if size <= FEW else 1
+        model = MiniBatchKMeans(
+            size, batch_size=4096, n_init=starts, max_iter=20, random_state=seed
+        )
         with threadpool_limits(1):
             rows.append(model.fit_predict(vectors).astype(np.int32))
     return np.stack(rows)

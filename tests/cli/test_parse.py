@@ -254,7 +254,7 @@ def test_inspect_tells_what_the_parser_holds(here, files, parsers):
 def test_models_of_another_kind(here, files, parsers, tmp_path):
     target = tmp_path / "out.conllu"
     order = ["parse", files.model, files.rich, "-o", target]
-    refused(here(*order), files.model, "expected a mst model, found a 'tagger' model")
+    refused(here(*order), files.model, "expected a model that parses, found a tagger")
     order = ["tag", parsers / "first", files.rich, "-o", target]
     refused(here(*order), parsers / "first", "expected a tagger model, found a 'mst' model")
     refused(here("parse", files.rich, files.rich), files.rich, "not a syntagma model file")

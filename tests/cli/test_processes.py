@@ -136,11 +136,14 @@ def test_ctrl_c_keeps_the_earlier_model_and_a_checkpoint(long_text, tmp_path):
     assert caught.value.args[0] > 1, "it went on where it had been"
 
 
-def wait_for_kernels(pid, longest=30.0):
-    """Wait until a command is past its start: it has loaded what compiles the kernels."""
+def wait_for_kernels(pid, longest=60.0):
+    """Wait until a command is past its start: it has loaded what runs kernels in parallel."""
     maps = Path(f"/proc/{pid}/maps")
     until = time.monotonic() + (longest if maps.exists() else 2.5)
-    while time.monotonic() < until and not (maps.exists() and "llvmlite" in maps.read_text()):
+    pools = ("omppool", "tbbpool", "workqueue")
+    while time.monotonic() < until:
+        if maps.exists() and any(pool in maps.read_text() for pool in pools):
+            break
         time.sleep(0.05)
     time.sleep(0.5)
 

@@ -7,6 +7,7 @@ from scipy.sparse import coo_array, csr_array, diags_array, hstack
 
 from syntagma.errors import InputError
 from syntagma.moments.inverses import FloatArray
+from syntagma.moments.sparse import strongest
 from syntagma.moments.trees import TreeChunk
 
 SMOOTHING = 1.0  # added to how often a word or a neighbour is seen, before correlations are taken
@@ -26,8 +27,6 @@ def tree_embedding(chunk: TreeChunk, vocabulary: int, dim: int, seed: int) -> Fl
     a view of its own. The rows belong to the ``vocabulary``; the first dimension is about the same
     for all words.
     """
-    from sklearn.utils.extmath import randomized_svd
-
     children, heads = head_words(chunk)
     left = children < heads
     views = []
@@ -43,5 +42,4 @@ def tree_embedding(chunk: TreeChunk, vocabulary: int, dim: int, seed: int) -> Fl
         )
     rows, columns = (1.0 / np.sqrt(counts.sum(axis) + SMOOTHING) for axis in (1, 0))
     whitened = diags_array(rows) @ counts @ diags_array(columns)
-    found, _, _ = randomized_svd(whitened, dim, n_iter=6, random_state=seed)
-    return np.ascontiguousarray(found * rows[:, None])
+    return np.ascontiguousarray(strongest(whitened, dim, seed).left * rows[:, None])

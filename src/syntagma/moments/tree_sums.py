@@ -81,7 +81,7 @@ def _add_outer(out: FloatArray, weight: float, left: FloatArray, right: FloatArr
             out[i, j] += scaled * right[j]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def _add_product(out: FloatArray, left: FloatArray, right: FloatArray) -> None:
     """out += left @ right."""
     k = len(out)
@@ -92,17 +92,39 @@ def _add_product(out: FloatArray, left: FloatArray, right: FloatArray) -> None:
                 out[i, m] += value * right[j, m]
 
 
-@njit(cache=True, nogil=True)
-def _product(left: FloatArray, right: FloatArray) -> FloatArray:
-    """left @ right, without the cost of calling BLAS for small matrices."""
-    out = np.zeros_like(left)
-    _add_product(out, left, right)
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def _dots(left: FloatArray, right: FloatArray, first: int, last: int) -> FloatArray:
+    """Inner products of rows over some places: long runs, so that they fly."""
+    k = len(left)
+    out = np.empty((k, k))
+    for i in range(k):
+        for j in range(k):
+            one, other, total = left[i], right[j], 0.0
+            for place in range(first, last):
+                total += one[place] * other[place]
+            out[i, j] = total
     return out
 
 
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def _add_rows(
+    out: FloatArray, weights: FloatArray, rows: FloatArray, first: int, last: int
+) -> None:
+    """out[i] += sum over j of weights[i, j] rows[j], over some places."""
+    k = len(out)
+    for i in range(k):
+        for j in range(k):
+            weight, to, row = weights[i, j], out[i], rows[j]
+            for place in range(first, last):
+                to[place] += weight * row[place]
+
+
 @njit(cache=True, nogil=True)
-def _transposed(matrix: FloatArray) -> FloatArray:
-    return np.ascontiguousarray(matrix.T)
+def _product(left: FloatArray, right: FloatArray) -> FloatArray:
+    """left @ right, without the cost of calling BLAS for small matrices."""
+    out = np.zeros((len(left), len(left)))
+    _add_product(out, left, right)
+    return out
 
 
 @njit(cache=True, nogil=True)
@@ -116,18 +138,21 @@ def _inside(
     opened: FloatArray,
     closing: FloatArray,
 ) -> None:
-    """Fill the chart. All its arrays are indexed [head, other end], the side told by which is less.
+    """Fill the chart; the side is told by which of two words comes first.
 
-    ``halves`` has the vectors of halves, ``opened`` the matrices of arcs from a head to a child
-    whose outer half is still to come, ``closing`` what that outer half makes of such a matrix.
-    ``up[side, word]`` is the word's matrix times that of its arc.
+    ``halves[head, end]`` are the vectors of halves. ``opened[head]`` holds, side by side, the
+    matrices of arcs to children whose outer half is still to come, ``closing[side, end]`` what
+    those outer halves make of such a matrix, transposed. ``up[side, word]`` is the word's matrix
+    times that of its arc.
     """
-    words = len(halves)
+    words, k = len(halves), len(stop)
     for i in range(words):
         halves[i, i] = stop
         # the inner half is what is still to come: to the right of a child on the left, and so on
-        closing[RIGHT, i, i] = _product(_second(joint, ends[i, RIGHT, FIRST] * stop), up[RIGHT, i])
-        closing[LEFT, i, i] = _product(_first(joint, ends[i, LEFT, FIRST] * stop), up[LEFT, i])
+        outer = _product(_second(joint, ends[i, RIGHT, FIRST] * stop), up[RIGHT, i])
+        closing[RIGHT, i, :, i * k : (i + 1) * k] = outer.T
+        outer = _product(_first(joint, ends[i, LEFT, FIRST] * stop), up[LEFT, i])
+        closing[LEFT, i, :, i * k : (i + 1) * k] = outer.T
     for length in range(1, words):
         for i in range(words - length):
             j = i + length
@@ -136,22 +161,17 @@ def _inside(
                 to_left = FIRST if split + 1 == j else LATER
                 here, there = halves[i, split], halves[j, split + 1]
                 weight = arcs[to_right, i + 1, j + 1] * ends[j, LEFT, to_left]
-                _add_outer(opened[i, j], weight, here, there)
+                _add_outer(opened[i, :, j * k : (j + 1) * k], weight, here, there)
                 weight = arcs[to_left, j + 1, i + 1] * ends[i, RIGHT, to_right]
-                _add_outer(opened[j, i], weight, there, here)
-            right, left = np.zeros((len(stop), len(stop))), np.zeros((len(stop), len(stop)))
-            for child in range(i + 1, j + 1):
-                _add_product(right, opened[i, child], closing[RIGHT, child, j])
-            for child in range(i, j):
-                _add_product(left, opened[j, child], closing[LEFT, child, i])
+                _add_outer(opened[j, :, i * k : (i + 1) * k], weight, there, here)
+            right = _dots(opened[i], closing[RIGHT, j], (i + 1) * k, (j + 1) * k)
+            left = _dots(opened[j], closing[LEFT, i], i * k, j * k)
             halves[i, j] = _both(joint, right)
             halves[j, i] = _both(joint, left)
-            closing[RIGHT, i, j] = _product(
-                _second(joint, ends[i, RIGHT, LATER] * halves[i, j]), up[RIGHT, i]
-            )
-            closing[LEFT, j, i] = _product(
-                _first(joint, ends[j, LEFT, LATER] * halves[j, i]), up[LEFT, j]
-            )
+            outer = _product(_second(joint, ends[i, RIGHT, LATER] * halves[i, j]), up[RIGHT, i])
+            closing[RIGHT, j, :, i * k : (i + 1) * k] = outer.T
+            outer = _product(_first(joint, ends[j, LEFT, LATER] * halves[j, i]), up[LEFT, j])
+            closing[LEFT, i, :, j * k : (j + 1) * k] = outer.T
 
 
 @njit(cache=True, nogil=True)
@@ -167,31 +187,53 @@ def _outside(
     marginals: FloatArray,
 ) -> None:
     """Go back over the chart; ``slopes`` holds how the sum depends on the halves of roots."""
-    words = len(halves)
+    words, k = len(halves), len(joint)
     open_slopes, close_slopes = np.zeros_like(opened), np.zeros_like(closing)
     for length in range(words - 1, 0, -1):
         for i in range(words - length):
             j = i + length
-            back = _product(close_slopes[RIGHT, i, j], _transposed(up[RIGHT, i]))
+            back = _product(close_slopes[RIGHT, j, :, i * k : (i + 1) * k].T, up[RIGHT, i].T)
             _add_second(joint, back, ends[i, RIGHT, LATER], slopes[i, j])
-            back = _product(close_slopes[LEFT, j, i], _transposed(up[LEFT, j]))
+            back = _product(close_slopes[LEFT, i, :, j * k : (j + 1) * k].T, up[LEFT, j].T)
             _add_first(joint, back, ends[j, LEFT, LATER], slopes[j, i])
             right, left = _third(joint, slopes[i, j]), _third(joint, slopes[j, i])
-            for child in range(i + 1, j + 1):
-                _add_product(open_slopes[i, child], right, _transposed(closing[RIGHT, child, j]))
-                _add_product(close_slopes[RIGHT, child, j], _transposed(opened[i, child]), right)
-            for child in range(i, j):
-                _add_product(open_slopes[j, child], left, _transposed(closing[LEFT, child, i]))
-                _add_product(close_slopes[LEFT, child, i], _transposed(opened[j, child]), left)
-            marginals[i + 1, j + 1] = (open_slopes[i, j] * opened[i, j]).sum()
-            marginals[j + 1, i + 1] = (open_slopes[j, i] * opened[j, i]).sum()
+            first, last = (i + 1) * k, (j + 1) * k
+            _add_rows(open_slopes[i], right, closing[RIGHT, j], first, last)
+            _add_rows(close_slopes[RIGHT, j], right.T, opened[i], first, last)
+            first, last = i * k, j * k
+            _add_rows(open_slopes[j], left, closing[LEFT, i], first, last)
+            _add_rows(close_slopes[LEFT, i], left.T, opened[j], first, last)
+            marginals[i + 1, j + 1] = (
+                open_slopes[i, :, j * k : (j + 1) * k] * opened[i, :, j * k : (j + 1) * k]
+            ).sum()
+            marginals[j + 1, i + 1] = (
+                open_slopes[j, :, i * k : (i + 1) * k] * opened[j, :, i * k : (i + 1) * k]
+            ).sum()
             for split in range(i, j):
                 to_right = FIRST if split == i else LATER
                 to_left = FIRST if split + 1 == j else LATER
                 weight = arcs[to_right, i + 1, j + 1] * ends[j, LEFT, to_left]
-                _add_back(open_slopes[i, j], weight, i, split, j, split + 1, halves, slopes)
+                _add_back(
+                    open_slopes[i, :, j * k : (j + 1) * k],
+                    weight,
+                    i,
+                    split,
+                    j,
+                    split + 1,
+                    halves,
+                    slopes,
+                )
                 weight = arcs[to_left, j + 1, i + 1] * ends[i, RIGHT, to_right]
-                _add_back(open_slopes[j, i], weight, j, split + 1, i, split, halves, slopes)
+                _add_back(
+                    open_slopes[j, :, i * k : (i + 1) * k],
+                    weight,
+                    j,
+                    split + 1,
+                    i,
+                    split,
+                    halves,
+                    slopes,
+                )
 
 
 @njit(cache=True, nogil=True)
@@ -256,8 +298,8 @@ def sum_over_trees(
         for i in range(words):
             up[side, i] = _product(matrices[i], operators[side])
     halves = np.zeros((words, words, k))
-    opened = np.zeros((words, words, k, k))
-    closing = np.zeros((2, words, words, k, k))
+    opened = np.zeros((words, k, words * k))
+    closing = np.zeros((2, words, k, words * k))
     _inside(up, joint, stop, arcs, ends, halves, opened, closing)
     total = 0.0
     slopes = np.zeros_like(halves)

@@ -7,9 +7,11 @@ import pytest
 
 from naive import latent_trees
 from naive.arcs import all_trees, projective_trees
+from syntagma.moments.tree_messages import score_trees
+from syntagma.moments.tree_operators import TreeOperators
 from syntagma.moments.trees import TreeChunk
 from syntagma.training.tree_prior import DISTANCES, count_trees, distance_bucket, prior_weights
-from syntagma.training.tree_states import TreeStates, expect, learn_states
+from syntagma.training.tree_states import TreeStates, expect, learn_states, score_by_states
 
 WORDS = 7
 
@@ -46,6 +48,21 @@ def test_expectations_are_those_of_enumeration(states):
     emissions = np.zeros_like(total.emissions)
     np.add.at(emissions, chunk.rows, posterior)
     np.testing.assert_allclose(emissions, total.emissions, rtol=1e-9, atol=1e-12)
+
+
+def test_scores_of_several_trees_agree_with_the_operators():
+    rng = np.random.default_rng(4)
+    model = latent_trees.random_model(rng, 3, WORDS)
+    chunk, _, _ = some_trees(rng, 40)
+    trees = np.stack([chunk.heads, np.full_like(chunk.heads, -1), chunk.heads])
+    states = TreeStates(*map(np.ascontiguousarray, model))
+    joint = np.zeros((3, 3, 3))
+    joint[range(3), range(3), range(3)] = 1.0
+    operators = TreeOperators(states.start, np.ones(3), states.transitions, joint)
+    logs, signs = score_by_states(chunk.rows, trees, chunk.offsets, states)
+    others, other_signs = score_trees(chunk.rows, trees, chunk.offsets, states.emissions, operators)
+    np.testing.assert_allclose(logs, others, rtol=1e-12)
+    np.testing.assert_array_equal(signs, other_signs)
 
 
 def test_every_step_gains_and_ends_when_little_is_gained():

@@ -29,7 +29,7 @@ from syntagma.training.loop import Progress
 from syntagma.training.storage import Arrays, finite_array
 from syntagma.training.tree_inference import Sums, sum_trees
 from syntagma.training.tree_prior import DISTANCES, TreePrior, count_trees
-from syntagma.training.tree_states import TreeStates, expect, learn_states
+from syntagma.training.tree_states import TreeStates, expect, learn_states, score_by_states
 
 FloatArray = NDArray[np.float64]
 
@@ -367,7 +367,11 @@ class LatentTree(Estimator):
         self, rows: IntArray, trees: IntArray, offsets: NDArray[np.int64], floor: bool = True
     ) -> tuple[FloatArray, FloatArray]:
         trees = np.ascontiguousarray(trees, np.int32)
-        logs, signs = score_trees(rows, trees, offsets, self.vectors_, self.operators_)
+        if self.learner == "spectral":
+            logs, signs = score_trees(rows, trees, offsets, self.vectors_, self.operators_)
+        else:
+            states = TreeStates(self.operators_.start, self.operators_.arcs, self.vectors_)
+            logs, signs = score_by_states(rows, trees, offsets, states)
         return (np.maximum(logs, FLOOR) if floor else logs), signs
 
     def describe(self, top: int = 5) -> dict[str, Any]:

@@ -178,6 +178,43 @@ def expectations(
                 )
 
 
+@njit(cache=True, nogil=True, parallel=True)
+def _score_batch(
+    rows: IntArray,
+    trees: IntArray,
+    offsets: Offsets,
+    start: FloatArray,
+    transitions: FloatArray,
+    emissions: FloatArray,
+    logs: FloatArray,
+) -> None:
+    states = len(start)
+    for s in prange(len(offsets) - 1):
+        first, last = offsets[s], offsets[s + 1]
+        words = last - first
+        order = np.empty(words, np.int32)
+        inside, carried = np.empty((words, states)), np.empty((words, states))
+        for r in range(len(trees)):
+            tree = trees[r, first:last]
+            logs[s, r] = -np.inf
+            if (words and tree[0] < 0) or not bottom_up(tree, order):
+                continue
+            scale = _up(rows[first:last], tree, order, transitions, emissions, inside, carried)
+            for i in range(words):
+                if tree[i] == 0:
+                    scale += np.log(max((inside[i] * start).sum(), 1e-300))
+            logs[s, r] = scale
+
+
+def score_by_states(
+    rows: IntArray, trees: IntArray, offsets: Offsets, states: TreeStates
+) -> tuple[FloatArray, FloatArray]:
+    """Return log p and its sign as `score_trees` does: k^2 a word instead of k^3."""
+    logs = np.empty((len(offsets) - 1, len(trees)))
+    _score_batch(rows, trees, offsets, *states, logs)
+    return logs, np.isfinite(logs).astype(float)
+
+
 def learn_states(
     chunk: TreeChunk,
     start: TreeStates,

@@ -11,7 +11,7 @@ of a tagger; the files here are other and smaller ones, with gold tags.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ from syntagma.corpora.generated import latent_trees
 from syntagma.corpora.treebank import Treebank
 from syntagma.evaluation.counting import Ratio
 from syntagma.evaluation.significance import bootstrap_difference
-from syntagma.experiments.rows import Row, rows_of
+from syntagma.experiments.rows import Part, Row, Said, rows_of, rows_of_parts
 from syntagma.models.latent_tree import LatentTree
 from syntagma.models.parser import DependencyParser
 from syntagma.models.reranker import (
@@ -44,7 +44,6 @@ from syntagma.training.tree_states import TreeStates, expect
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
-Said = Callable[[str], None]
 
 N, FOLDS, EPOCHS, RATE, BITS = 50, 3, 10, 0.02, 20
 # accuracy and complete trees: no re-ranking, baseline features, and log p
@@ -270,7 +269,7 @@ def sample_errors(states: int, seed: int, solve: Any = solve_matched) -> list[fl
     return found
 
 
-PARTS: dict[str, Callable[[Any, int], Iterator[Row]]] = {
+PARTS: dict[str, Part] = {
     "wsj": wsj,
     "ewt": ewt,
     "parser": parser,
@@ -289,10 +288,8 @@ def table(
     """Make the table, row by row, of the named parts, or of a treebank of the user's own."""
     if train is not None and dev is not None:
         yield from table_one("own treebank", train, dev, seeds)
-        return
-    for part in parts:
-        said(part)
-        yield from PARTS[part](data, seeds)
+    else:
+        yield from rows_of_parts(PARTS, data, parts, seeds, said)
 
 
 def _pair(data: Path, corpus: str) -> tuple[Treebank, Treebank]:

@@ -7,7 +7,7 @@ sentences and all, gold tags and its own), ``languages`` (projective trees again
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +17,12 @@ from syntagma.corpora.formats import read_treebank
 from syntagma.corpora.treebank import Treebank
 from syntagma.evaluation.calibration import calibrate
 from syntagma.evaluation.comparison import evaluate
-from syntagma.experiments.rows import Row, rows_of
+from syntagma.experiments.rows import Part, Row, Said, rows_of, rows_of_parts
 from syntagma.models.jackknife import jackknife
 from syntagma.models.parser import DependencyParser
 from syntagma.models.tagger import Tagger
 
 Figures = dict[str, float]
-Said = Callable[[str], None]
 
 # UAS over all words and complete trees of MSTParser, ten iterations, on the same split
 MSTPARSER = {1: {"uas": 87.75, "complete": 22.3}, 2: {"uas": 88.09, "complete": 26.5}}
@@ -166,7 +165,7 @@ def _certainty(parser: DependencyParser, dev: Treebank) -> Figures:
     }
 
 
-PARTS = {
+PARTS: dict[str, Part] = {
     "wsj": wsj,
     "ewt": ewt,
     "languages": languages,
@@ -187,9 +186,7 @@ def table(
     if train is not None and dev is not None:
         yield from _orders("own treebank", train, dev, seeds, {})
     elif data is not None:
-        for part in parts:
-            said(part)
-            yield from PARTS[part](data, seeds)
+        yield from rows_of_parts(PARTS, data, parts, seeds, said)
 
 
 def _read(folder: Path, name: str) -> Treebank:

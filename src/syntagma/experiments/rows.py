@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
+
+Said = Callable[[str], None]
+Part = Callable[[Any, int], Iterator["Row"]]
 
 
 class Row(NamedTuple):
@@ -41,3 +45,12 @@ def rows_of(
         mean = sum(values) / len(values)
         found.append(Row(system, setting, metric, mean, published, min(values), max(values)))
     return found
+
+
+def rows_of_parts(
+    table: Mapping[str, Part], data: Path | None, parts: Sequence[str], seeds: int, said: Said
+) -> Iterator[Row]:
+    """Make the named parts of a table one after another."""
+    for part in parts:
+        said(part)
+        yield from table[part](data, seeds)

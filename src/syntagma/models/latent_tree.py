@@ -2,6 +2,9 @@
 
 Dhillon, Rodu, Collins, Foster and Ungar (2012). The model says how probable the words are given a
 tree; with a prior over trees, counted from the same treebank, it parses by itself.
+
+This file is longer than others because the model has many parameters, each of which is explained
+and checked, and answers several questions; what it does is elsewhere.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ from syntagma.structures.base import IntArray
 from syntagma.training.loop import Progress
 from syntagma.training.storage import Arrays, finite_array
 from syntagma.training.tree_inference import Sums, sum_trees
+from syntagma.training.tree_material import whole_trees
 from syntagma.training.tree_prior import DISTANCES, TreePrior, count_trees
 from syntagma.training.tree_states import TreeStates, expect, learn_states, score_by_states
 
@@ -152,7 +156,7 @@ class LatentTree(Estimator):
             Called with the iteration of EM, how many there are and the log-likelihood per word.
         """
         self._check_parameters()
-        whole = _whole(treebank)
+        whole = whole_trees(treebank)
         self.tag_column_ = treebank.tag_column
         self.tags_ = sorted(set(whole.tags.used().names) - {UNKNOWN})
         self.words_, rows = self._vocabulary(whole, embedding)
@@ -450,15 +454,6 @@ def _distinct(what: str, names: Any) -> list[str]:
         raise ValueError(f"expected {what}, each once")
     check_strings(what, TreebankColumn.of([name for name in found if name != UNSEEN]))
     return found
-
-
-def _whole(treebank: Treebank) -> Treebank:
-    """Keep the sentences whose words all have heads."""
-    missing = np.concatenate([[0], np.cumsum(treebank.heads < 0)])[treebank.offsets]
-    kept = np.flatnonzero((np.diff(missing) == 0) & (treebank.lengths > 0))
-    if not len(kept):
-        raise InputError("expected heads in the treebank, found no sentence with all of them")
-    return treebank if len(kept) == len(treebank) else treebank.take(kept)
 
 
 def _rows(ids: IntArray, names: list[str], words: list[str]) -> IntArray:

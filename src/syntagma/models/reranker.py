@@ -23,6 +23,7 @@ from syntagma.training.arc_features import hashes, sentence_keys, word_codes
 from syntagma.training.checkpoints import Checkpoint, fingerprint
 from syntagma.training.reranking import Choice, Lists, learn_to_choose, rerank
 from syntagma.training.storage import Arrays, finite_array
+from syntagma.training.tree_material import whole_trees
 
 FloatArray = NDArray[np.float64]
 
@@ -348,8 +349,7 @@ def tag_codes(treebank: Treebank) -> NDArray[np.uint64]:
 
 def in_own_order(treebank: Treebank) -> Treebank:
     """Keep the sentences whose words all have heads, in an order that is their own."""
-    missing = np.concatenate([[0], np.cumsum(treebank.heads < 0)])[treebank.offsets]
-    whole = treebank.take(np.flatnonzero((np.diff(missing) == 0) & (treebank.lengths > 0)))
+    whole = whole_trees(treebank)
     keys = sentence_keys(
         word_codes(whole), whole.heads, np.zeros(whole.words, np.int32), whole.offsets
     )

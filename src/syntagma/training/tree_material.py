@@ -34,6 +34,15 @@ class Material(NamedTuple):
         return self._replace(sentences=self.sentences._replace(heads=heads))
 
 
+def whole_trees(treebank: Treebank) -> Treebank:
+    """Keep the sentences whose words all have heads; refuse a treebank without any."""
+    missing = np.concatenate([[0], np.cumsum(treebank.heads < 0)])[treebank.offsets]
+    whole = np.flatnonzero((np.diff(missing) == 0) & (treebank.lengths > 0))
+    if not len(whole):
+        raise InputError("expected heads in the treebank, found no sentence with all of them")
+    return treebank if len(whole) == len(treebank) else treebank.take(whole)
+
+
 def make_material(treebank: Treebank, only_tags: bool) -> Material:
     """Choose the sentences whose words all have heads, in an order that is their own.
 
@@ -42,11 +51,7 @@ def make_material(treebank: Treebank, only_tags: bool) -> Material:
     """
     if not len(treebank):
         raise InputError("expected training sentences, found none")
-    missing = np.concatenate([[0], np.cumsum(treebank.heads < 0)])[treebank.offsets]
-    whole = np.flatnonzero((np.diff(missing) == 0) & (treebank.lengths > 0))
-    if not len(whole):
-        raise InputError("expected heads in the treebank, found no sentence with all of them")
-    usable = treebank.take(whole)
+    usable = whole_trees(treebank)
     fields = present_fields(usable, only_tags)
     labels, gold_labels = _numbered(usable.labels)
     keys = sentence_keys(word_codes(usable, fields), usable.heads, gold_labels, usable.offsets)

@@ -46,7 +46,7 @@ Int64 = NDArray[np.int64]
 CELLS = 4_000_000  # scores of parts held at once
 LABEL_RATE = 0.1  # first step of the labels' learner
 TAGS = 60  # the most frequent tags, which the parser remembers to describe itself by
-CROSSING = 0.1  # share of trees with crossing arcs from which on trees need not be projective
+CROSSING = 0.2  # share of trees with crossing arcs from which on trees need not be projective
 
 
 class ParsedHeads(NamedTuple):

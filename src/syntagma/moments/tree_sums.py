@@ -50,15 +50,13 @@ def _first(joint: FloatArray, vector: FloatArray) -> FloatArray:
 
 
 @njit(cache=True, nogil=True)
-def _both(joint: FloatArray, pairs: FloatArray) -> FloatArray:
+def _both(joint: FloatArray, pairs: FloatArray, out: FloatArray) -> None:
     """Sum joint over its first two indices, weighted by a matrix."""
     k = len(pairs)
-    out = np.zeros(k)
     for i in range(k):
         for j in range(k):
             for m in range(k):
                 out[m] += joint[i, j, m] * pairs[i, j]
-    return out
 
 
 @njit(cache=True, nogil=True)
@@ -74,11 +72,15 @@ def _third(joint: FloatArray, vector: FloatArray) -> FloatArray:
 
 
 @njit(cache=True, nogil=True)
-def _add_outer(out: FloatArray, weight: float, left: FloatArray, right: FloatArray) -> None:
-    for i in range(len(left)):
+def _add_outer(
+    table: FloatArray, child: int, weight: float, left: FloatArray, right: FloatArray
+) -> None:
+    """Add weight left right' to a child's matrix."""
+    k = len(left)
+    for i in range(k):
         scaled = weight * left[i]
-        for j in range(len(right)):
-            out[i, j] += scaled * right[j]
+        for j in range(k):
+            table[i, child * k + j] += scaled * right[j]
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
@@ -128,6 +130,65 @@ def _product(left: FloatArray, right: FloatArray) -> FloatArray:
 
 
 @njit(cache=True, nogil=True)
+def _applied(matrix: FloatArray, vector: FloatArray) -> FloatArray:
+    """matrix @ vector."""
+    out = np.zeros(len(matrix))
+    for i in range(len(matrix)):
+        for j in range(len(vector)):
+            out[i] += matrix[i, j] * vector[j]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _scaled(weight: float, vector: FloatArray) -> FloatArray:
+    out = np.empty(len(vector))
+    for i in range(len(vector)):
+        out[i] = weight * vector[i]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _put_transposed(table: FloatArray, child: int, matrix: FloatArray) -> None:
+    """Write a matrix where a child's stands, rows as columns."""
+    k = len(matrix)
+    for i in range(k):
+        for j in range(k):
+            table[j, child * k + i] = matrix[i, j]
+
+
+@njit(cache=True, nogil=True)
+def _taken(table: FloatArray, child: int) -> FloatArray:
+    """Copy the matrix of a child."""
+    k = len(table)
+    out = np.empty((k, k))
+    for i in range(k):
+        for j in range(k):
+            out[i, j] = table[i, child * k + j]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _flipped(matrix: FloatArray) -> FloatArray:
+    k = len(matrix)
+    out = np.empty((k, k))
+    for i in range(k):
+        for j in range(k):
+            out[i, j] = matrix[j, i]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _overlap(one: FloatArray, other: FloatArray, child: int) -> float:
+    """Sum of the products of a child's two matrices."""
+    k = len(one)
+    total = 0.0
+    for i in range(k):
+        for j in range(child * k, (child + 1) * k):
+            total += one[i, j] * other[i, j]
+    return total
+
+
+@njit(cache=True, nogil=True)
 def _inside(
     up: FloatArray,
     joint: FloatArray,
@@ -147,12 +208,12 @@ def _inside(
     """
     words, k = len(halves), len(stop)
     for i in range(words):
-        halves[i, i] = stop
+        halves[i, i, :] = stop
         # the inner half is what is still to come: to the right of a child on the left, and so on
-        outer = _product(_second(joint, ends[i, RIGHT, FIRST] * stop), up[RIGHT, i])
-        closing[RIGHT, i, :, i * k : (i + 1) * k] = outer.T
-        outer = _product(_first(joint, ends[i, LEFT, FIRST] * stop), up[LEFT, i])
-        closing[LEFT, i, :, i * k : (i + 1) * k] = outer.T
+        outer = _product(_second(joint, _scaled(ends[i, RIGHT, FIRST], stop)), up[RIGHT, i])
+        _put_transposed(closing[RIGHT, i], i, outer)
+        outer = _product(_first(joint, _scaled(ends[i, LEFT, FIRST], stop)), up[LEFT, i])
+        _put_transposed(closing[LEFT, i], i, outer)
     for length in range(1, words):
         for i in range(words - length):
             j = i + length
@@ -161,17 +222,21 @@ def _inside(
                 to_left = FIRST if split + 1 == j else LATER
                 here, there = halves[i, split], halves[j, split + 1]
                 weight = arcs[to_right, i + 1, j + 1] * ends[j, LEFT, to_left]
-                _add_outer(opened[i, :, j * k : (j + 1) * k], weight, here, there)
+                _add_outer(opened[i], j, weight, here, there)
                 weight = arcs[to_left, j + 1, i + 1] * ends[i, RIGHT, to_right]
-                _add_outer(opened[j, :, i * k : (i + 1) * k], weight, there, here)
+                _add_outer(opened[j], i, weight, there, here)
             right = _dots(opened[i], closing[RIGHT, j], (i + 1) * k, (j + 1) * k)
             left = _dots(opened[j], closing[LEFT, i], i * k, j * k)
-            halves[i, j] = _both(joint, right)
-            halves[j, i] = _both(joint, left)
-            outer = _product(_second(joint, ends[i, RIGHT, LATER] * halves[i, j]), up[RIGHT, i])
-            closing[RIGHT, j, :, i * k : (i + 1) * k] = outer.T
-            outer = _product(_first(joint, ends[j, LEFT, LATER] * halves[j, i]), up[LEFT, j])
-            closing[LEFT, i, :, j * k : (j + 1) * k] = outer.T
+            _both(joint, right, halves[i, j])
+            _both(joint, left, halves[j, i])
+            outer = _product(
+                _second(joint, _scaled(ends[i, RIGHT, LATER], halves[i, j])), up[RIGHT, i]
+            )
+            _put_transposed(closing[RIGHT, j], i, outer)
+            outer = _product(
+                _first(joint, _scaled(ends[j, LEFT, LATER], halves[j, i])), up[LEFT, j]
+            )
+            _put_transposed(closing[LEFT, i], j, outer)
 
 
 @njit(cache=True, nogil=True)
@@ -192,48 +257,26 @@ def _outside(
     for length in range(words - 1, 0, -1):
         for i in range(words - length):
             j = i + length
-            back = _product(close_slopes[RIGHT, j, :, i * k : (i + 1) * k].T, up[RIGHT, i].T)
+            back = _product(_flipped(_taken(close_slopes[RIGHT, j], i)), _flipped(up[RIGHT, i]))
             _add_second(joint, back, ends[i, RIGHT, LATER], slopes[i, j])
-            back = _product(close_slopes[LEFT, i, :, j * k : (j + 1) * k].T, up[LEFT, j].T)
+            back = _product(_flipped(_taken(close_slopes[LEFT, i], j)), _flipped(up[LEFT, j]))
             _add_first(joint, back, ends[j, LEFT, LATER], slopes[j, i])
             right, left = _third(joint, slopes[i, j]), _third(joint, slopes[j, i])
             first, last = (i + 1) * k, (j + 1) * k
             _add_rows(open_slopes[i], right, closing[RIGHT, j], first, last)
-            _add_rows(close_slopes[RIGHT, j], right.T, opened[i], first, last)
+            _add_rows(close_slopes[RIGHT, j], _flipped(right), opened[i], first, last)
             first, last = i * k, j * k
             _add_rows(open_slopes[j], left, closing[LEFT, i], first, last)
-            _add_rows(close_slopes[LEFT, i], left.T, opened[j], first, last)
-            marginals[i + 1, j + 1] = (
-                open_slopes[i, :, j * k : (j + 1) * k] * opened[i, :, j * k : (j + 1) * k]
-            ).sum()
-            marginals[j + 1, i + 1] = (
-                open_slopes[j, :, i * k : (i + 1) * k] * opened[j, :, i * k : (i + 1) * k]
-            ).sum()
+            _add_rows(close_slopes[LEFT, i], _flipped(left), opened[j], first, last)
+            marginals[i + 1, j + 1] = _overlap(open_slopes[i], opened[i], j)
+            marginals[j + 1, i + 1] = _overlap(open_slopes[j], opened[j], i)
             for split in range(i, j):
                 to_right = FIRST if split == i else LATER
                 to_left = FIRST if split + 1 == j else LATER
                 weight = arcs[to_right, i + 1, j + 1] * ends[j, LEFT, to_left]
-                _add_back(
-                    open_slopes[i, :, j * k : (j + 1) * k],
-                    weight,
-                    i,
-                    split,
-                    j,
-                    split + 1,
-                    halves,
-                    slopes,
-                )
+                _add_back(open_slopes[i], weight, i, split, j, split + 1, halves, slopes)
                 weight = arcs[to_left, j + 1, i + 1] * ends[i, RIGHT, to_right]
-                _add_back(
-                    open_slopes[j, :, i * k : (i + 1) * k],
-                    weight,
-                    j,
-                    split + 1,
-                    i,
-                    split,
-                    halves,
-                    slopes,
-                )
+                _add_back(open_slopes[j], weight, j, split + 1, i, split, halves, slopes)
 
 
 @njit(cache=True, nogil=True)
@@ -267,11 +310,13 @@ def _add_back(
 ) -> None:
     """Pass the slope of an opened arc on to the two halves it was made of."""
     k = len(slope)
+    above, below = halves[head, head_end], halves[child, child_end]
+    to_above, to_below = slopes[head, head_end], slopes[child, child_end]
     for i in range(k):
         for j in range(k):
-            scaled = weight * slope[i, j]
-            slopes[head, head_end, i] += scaled * halves[child, child_end, j]
-            slopes[child, child_end, j] += scaled * halves[head, head_end, i]
+            scaled = weight * slope[i, child * k + j]
+            to_above[i] += scaled * below[j]
+            to_below[j] += scaled * above[i]
 
 
 @njit(cache=True, nogil=True)
@@ -292,7 +337,6 @@ def sum_over_trees(
     negative if the operators are estimates; shares are then of that negative sum.
     """
     words, k = len(matrices), len(start)
-    marginals[:] = 0.0
     up = np.empty((2, words, k, k))
     for side in range(2):
         for i in range(words):
@@ -301,21 +345,31 @@ def sum_over_trees(
     opened = np.zeros((words, k, words * k))
     closing = np.zeros((2, words, k, words * k))
     _inside(up, joint, stop, arcs, ends, halves, opened, closing)
+    for head in range(words + 1):
+        for child in range(words + 1):
+            marginals[head, child] = 0.0
     total = 0.0
-    slopes = np.zeros_like(halves)
+    slopes = np.zeros((words, words, k))
     last = words - 1
     for root in range(words):
         left = ends[root, LEFT, FIRST if root == 0 else LATER]
         right = ends[root, RIGHT, FIRST if root == last else LATER]
-        weight = arcs[FIRST, 0, root + 1] * left * right
-        after = weight * _third(joint, matrices[root] @ start)
-        of_left = after @ halves[root, last]
-        share = (halves[root, 0] * of_left).sum()
+        after = _third(
+            joint, _scaled(arcs[FIRST, 0, root + 1] * left * right, _applied(matrices[root], start))
+        )
+        of_left = _applied(after, halves[root, last])
+        of_right = _applied(_flipped(after), halves[root, 0])
+        share = 0.0
+        for i in range(k):
+            share += halves[root, 0, i] * of_left[i]
         marginals[0, root + 1] = share
         total += share
-        slopes[root, 0] += of_left
-        slopes[root, last] += halves[root, 0] @ after
+        for i in range(k):
+            slopes[root, 0, i] += of_left[i]
+            slopes[root, last, i] += of_right[i]
     _outside(up, joint, arcs, ends, halves, opened, closing, slopes, marginals)
     if total != 0.0:
-        marginals /= total
+        for head in range(words + 1):
+            for child in range(words + 1):
+                marginals[head, child] /= total
     return total

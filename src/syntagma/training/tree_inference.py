@@ -28,6 +28,59 @@ class Sums(NamedTuple):
     marginals: FloatArray
 
 
+@njit(cache=True, nogil=True)
+def _normalise(matrices: FloatArray) -> float:
+    """Divide every matrix by its largest entry; return the logarithms of those, summed."""
+    scale = 0.0
+    for matrix in matrices:
+        largest = 0.0
+        for row in matrix:
+            for value in row:
+                largest = max(largest, abs(value))
+        if largest > 0.0:
+            scale += np.log(largest)
+            for i in range(len(matrix)):
+                for j in range(len(matrix)):
+                    matrix[i, j] /= largest
+    return scale
+
+
+@njit(cache=True, nogil=True)
+def _sum_sentence(
+    rows: IntArray,
+    tags: IntArray,
+    vectors: FloatArray,
+    start: FloatArray,
+    stop: FloatArray,
+    operators: FloatArray,
+    joint: FloatArray,
+    roots: FloatArray,
+    ends: FloatArray,
+    children: FloatArray,
+    block: FloatArray,
+) -> tuple[float, float]:
+    """Sum over the trees of a sentence; return log |p| and the sign of p."""
+    words, k = len(rows), len(start)
+    matrices = np.empty((words, k, k))
+    word_matrices(rows, vectors, joint, matrices)
+    scale = _normalise(matrices)
+    arcs = np.empty((2, words + 1, words + 1))
+    closed = np.empty((words, 2, 2))
+    scale += prior_weights(tags, roots, ends, children, arcs, closed)
+    found = block.reshape((words + 1, words + 1))
+    log, sign = -np.inf, 0.0
+    for with_words in (True, False):
+        if not with_words:
+            matrices, operators = np.ones((words, 1, 1)), np.ones((2, 1, 1))
+            start, stop, joint = np.ones(1), np.ones(1), np.ones((1, 1, 1))
+        total = sum_over_trees(matrices, start, stop, operators, joint, arcs, closed, found)
+        if with_words and np.isfinite(total) and total != 0.0:
+            log, sign = scale + np.log(abs(total)), np.sign(total)
+        if sign > 0.0:
+            break
+    return log, sign
+
+
 @njit(cache=True, nogil=True, parallel=True)
 def _sum_batch(
     rows: IntArray,
@@ -46,35 +99,22 @@ def _sum_batch(
     signs: FloatArray,
     marginals: FloatArray,
 ) -> None:
-    k = len(start)
-    one, ones, square = np.ones(1), np.ones((1, 1, 1)), np.ones((2, 1, 1))
     for s in prange(len(offsets) - 1):
         first, last = offsets[s], offsets[s + 1]
-        words = last - first
-        logs[s], signs[s] = 0.0, 1.0
-        if words == 0:
-            continue
-        matrices = np.empty((words, k, k))
-        word_matrices(rows[first:last], vectors, joint, matrices)
-        scale = 0.0
-        for i in range(words):
-            largest = np.abs(matrices[i]).max()
-            if largest > 0.0:
-                matrices[i] /= largest
-                scale += np.log(largest)
-        arcs = np.empty((2, words + 1, words + 1))
-        closed = np.empty((words, 2, 2))
-        scale += prior_weights(tags[first:last], roots, ends, children, arcs, closed)
-        found = np.empty((words + 1, words + 1))
-        total = sum_over_trees(matrices, start, stop, operators, joint, arcs, closed, found)
-        if np.isfinite(total) and total != 0.0:
-            logs[s], signs[s] = scale + np.log(abs(total)), np.sign(total)
-        else:
-            logs[s], signs[s] = -np.inf, 0.0
-        if signs[s] <= 0.0:
-            plain = np.ones((words, 1, 1))
-            sum_over_trees(plain, one, one, square, ones, arcs, closed, found)
-        marginals[blocks[s] : blocks[s + 1]] = found.ravel()
+        if last > first:
+            logs[s], signs[s] = _sum_sentence(
+                rows[first:last],
+                tags[first:last],
+                vectors,
+                start,
+                stop,
+                operators,
+                joint,
+                roots,
+                ends,
+                children,
+                marginals[blocks[s] : blocks[s + 1]],
+            )
 
 
 def sum_trees(
@@ -88,7 +128,7 @@ def sum_trees(
     """Sum over the projective trees of every sentence, weighted by a prior."""
     blocks = block_starts(offsets, 2)
     sentences = len(offsets) - 1
-    logs, signs = np.empty(sentences), np.empty(sentences)
+    logs, signs = np.zeros(sentences), np.ones(sentences)
     marginals = np.zeros(int(blocks[-1]))
     _sum_batch(rows, tags, offsets, blocks, vectors, *operators, *prior, logs, signs, marginals)
     return Sums(logs, signs, marginals)

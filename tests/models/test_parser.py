@@ -149,11 +149,11 @@ def test_crossing_arcs_are_learnt_where_there_are_many():
 
 def test_trees_are_projective_unless_training_says_otherwise(parser):
     assert parser.projective_ is True
-    few = DependencyParser(**FAST).fit(mixed(4))
-    many = DependencyParser(**FAST).fit(mixed(8))
+    few = DependencyParser(**FAST).fit(mixed(10))
+    many = DependencyParser(**FAST).fit(mixed(14))
     assert (few.projective_, many.projective_) == (True, False)
-    assert DependencyParser(order=2, **FAST).fit(mixed(8)).projective_ is True
-    assert DependencyParser(projective=True, **FAST).fit(mixed(8)).projective_ is True
+    assert DependencyParser(order=2, **FAST).fit(mixed(14)).projective_ is True
+    assert DependencyParser(projective=True, **FAST).fit(mixed(14)).projective_ is True
     assert DependencyParser(projective=False, **FAST).fit(mixed(0)).projective_ is False
 
 

@@ -2,6 +2,9 @@
 
 The spectral solution is `syntagma.moments.observable`, EM `syntagma.training.baum_welch`. Either
 way the model is one operator for each symbol, and every question is answered by following them.
+
+This file is longer than others because the model has many parameters, each of which is explained
+and checked; what it does is elsewhere.
 """
 
 from __future__ import annotations

@@ -3,6 +3,9 @@
 p(tags | words) is log-linear in attributes of the words (feature templates, see
 `syntagma.training.features`) and in pairs, or triples, of neighbouring tags. It is trained by
 penalised maximum likelihood; words without a tag are summed out, so partly annotated text counts.
+
+This file is longer than others because the model has many parameters, each of which is explained
+and checked; what it does is elsewhere.
 """
 
 from __future__ import annotations
